@@ -1,0 +1,69 @@
+/**
+ * The life of one tool call: judged → running → ended.
+ *
+ * L1  Every call is answered exactly once, at its reserved row, whatever ends it.
+ * L2  `called` follows its `calling`, once; a call that never ran has neither.
+ */
+import { head } from "./chars.ts";
+import { answerCall, type Draft, emit } from "./draft.ts";
+import { LIMITS } from "./limits.ts";
+import type { Batch, Call, RowKind } from "./session.ts";
+import type { JsonObject } from "./tool.ts";
+
+export function batchOf(d: Draft): Batch {
+  if (!d.s.batch) throw new Error("no batch is open");
+  return d.s.batch;
+}
+
+export function patchCall(d: Draft, id: string, patch: Partial<Call>): void {
+  const batch = batchOf(d);
+  d.s.batch = {
+    ...batch,
+    calls: batch.calls.map((c) => (c.id === id ? { ...c, ...patch } : c)),
+  };
+}
+
+const face = (c: Call) => ({
+  tool_call_id: c.id,
+  name: c.toolkit,
+  function: c.name,
+  args: c.args,
+  ...(c.brief ? { brief: c.brief } : {}),
+});
+
+/** Commits the intent to run a call. Terminal calls run too, when they have attachments to look up: unseen. */
+export function startCall(d: Draft, call: Call): void {
+  patchCall(d, call.id, { state: "running", since: d.at });
+  if (call.kind === "work") emit(d, "tool", { ...face(call), status: "calling" });
+}
+
+export interface Ending {
+  ok: boolean;
+  /** What the model reads. */
+  text: string;
+  content?: JsonObject;
+  kind?: RowKind;
+}
+
+export function endCall(d: Draft, call: Call, ending: Ending): void {
+  answerCall(d, batchOf(d).memory, call, ending.text, ending.kind);
+  patchCall(d, call.id, { state: "ended", ok: ending.ok });
+  if (call.kind !== "work" || call.state !== "running") return;
+  d.s.usage = { ...d.s.usage, tool_calls: d.s.usage.tool_calls + 1 };
+  emit(d, "tool", {
+    ...face(call),
+    status: "called",
+    ok: ending.ok,
+    content: ending.content ?? { result: head(ending.text, LIMITS.eventOutputChars) },
+    duration_ms: Math.max(0, d.at - (call.since ?? d.at)),
+  });
+}
+
+export const isOpen = (c: Call): boolean => c.state !== "ended";
+
+/** Answers every open call; the text may depend on whether it had started. */
+export function endOpenCalls(d: Draft, textOf: (c: Call) => string): void {
+  for (const call of d.s.batch?.calls.filter(isOpen) ?? []) {
+    endCall(d, call, { ok: false, text: textOf(call) });
+  }
+}

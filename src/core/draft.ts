@@ -1,0 +1,146 @@
+/**
+ * One outcome being taken in: a private copy of the session, and what comes of it. The only mutable thing in the
+ * core, and it never leaves `apply`.
+ *
+ * D1  The session that `apply` was given is never changed; parts that did not change keep their identity.
+ * D2  Ids are derived from the turn and a counter, so they are the same after a crash.
+ */
+import { clean, head } from "./chars.ts";
+import type {
+  Event,
+  EventBody,
+  EventData,
+  EventName,
+  NudgeReason,
+  Phase,
+  Status,
+} from "./events.ts";
+import { toolMessage } from "./history.ts";
+import { LIMITS } from "./limits.ts";
+import type { Change } from "./ports.ts";
+import { settingsOf } from "./request.ts";
+import { type Kit, policyOf } from "./roles.ts";
+import type { Call, MemoryName, Row, RowKind, Session } from "./session.ts";
+import type { Settings } from "./settings.ts";
+import { localeOf, words } from "./text.ts";
+import type { JsonObject } from "./tool.ts";
+
+export interface Draft {
+  s: Session;
+  readonly kit: Kit;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly events: Event[];
+  readonly rows: Row[];
+}
+
+export const draftOf = (s: Session, kit: Kit, at: number): Draft => ({
+  s: { ...s, updated_at: new Date(at).toISOString() },
+  kit,
+  at,
+  events: [],
+  rows: [],
+});
+
+export const finish = (d: Draft): Change => ({ session: d.s, events: d.events, rows: d.rows });
+
+export function emit<N extends EventName>(d: Draft, event: N, data: EventData<N>): void {
+  d.s.seq += 1;
+  const body = { event, data } as unknown as EventBody;
+  d.events.push({
+    type: "event",
+    session_id: d.s.id,
+    seq: d.s.seq,
+    ts: new Date(d.at).toISOString(),
+    ...body,
+  });
+}
+
+/** A new id of this turn: `m` message, `c` call, `w` wait. */
+export function newId(d: Draft, letter: "m" | "c" | "w"): string {
+  d.s.ids += 1;
+  return `${letter}${d.s.run}n${d.s.ids}`;
+}
+
+/** The message id of the model call in flight, known before its reply: live text carries it. */
+export const liveId = (s: Session): string => `m${s.run}a${s.asks}`;
+
+/** Appends a memory row; `reserve` keeps that many rows after it free for results. */
+export function remember(
+  d: Draft,
+  memory: MemoryName,
+  kind: RowKind,
+  json: string,
+  reserve = 0,
+): number {
+  const id = d.s.row + 1;
+  d.s.row = id + reserve;
+  d.rows.push({ id, memory, kind, json });
+  return id;
+}
+export const tell = (d: Draft, memory: MemoryName, kind: RowKind, text: string): void => {
+  remember(d, memory, kind, JSON.stringify({ role: "user", content: clean(text) }));
+};
+export const answerCall = (
+  d: Draft,
+  memory: MemoryName,
+  call: Pick<Call, "row" | "id">,
+  text: string,
+  kind: RowKind = "result",
+): void => {
+  d.rows.push({ id: call.row, memory, kind, json: toolMessage(call.id, clean(text)) });
+};
+
+export function setStatus(d: Draft, status: Status, phase: Phase): void {
+  d.s.phase = phase;
+  if (d.s.status === status) return;
+  d.s.status = status;
+  emit(d, "status_update", { status, phase });
+}
+
+export function nudge(d: Draft, reason: NudgeReason, callId?: string): void {
+  emit(d, "nudge", {
+    role: policyOf(d.s).role,
+    reason,
+    attempt: d.s.attempts,
+    ...(callId ? { tool_call_id: callId } : {}),
+  });
+}
+
+export const say = (d: Draft) =>
+  words(localeOf(settingsOf(d.s).locale, d.s.plan?.language ?? "", d.s.turn?.message ?? ""));
+
+export const limits = (d: Draft): Settings["limits"] => settingsOf(d.s).limits;
+
+/** A message of the assistant's. */
+export function speak(
+  d: Draft,
+  kind: "plan" | "question" | "notice" | "final" | "answer",
+  text: string,
+  more: Partial<Pick<EventData<"message">, "attachments" | "thinking">> & { id?: string } = {},
+): void {
+  const content = head(clean(text), LIMITS.proseChars);
+  d.s.preview = head(content.replace(/\s+/g, " ").trim(), 140);
+  emit(d, "message", {
+    message_id: more.id ?? newId(d, "m"),
+    role: "assistant",
+    content,
+    attachments: more.attachments ?? [],
+    kind,
+    ...(more.thinking ? { thinking: more.thinking } : {}),
+  });
+}
+
+/** Arguments cut to what an event shows; tells whether anything was cut. */
+export function shownArgs(args: JsonObject): { args: JsonObject; cut: boolean } {
+  if (JSON.stringify(args).length <= LIMITS.shownArgChars) return { args, cut: false };
+  const short: JsonObject = {};
+  for (const [key, value] of Object.entries(args)) {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    if (text.length <= LIMITS.shownArgChars) short[key] = value;
+    else short[key] = head(text, LIMITS.shownArgChars);
+  }
+  const whole = JSON.stringify(short);
+  const fits = whole.length <= LIMITS.shownArgsChars;
+  return { args: fits ? short : { cut: head(whole, LIMITS.shownArgChars) }, cut: true };
+}

@@ -1,0 +1,225 @@
+/**
+ * The loop: `next` → perform → `keep`. It starts what must happen and takes in what comes back.
+ *
+ * V1  `keep` applies to the live session, synchronously, at once; nothing is ever applied to a stale copy.
+ * V2  After every keep, flights of an older era are cancelled; their outcomes change nothing.
+ * V3  The same thing is never in flight twice.
+ * V4  If a commit fails, the drive is dead: it starts nothing and keeps nothing until the object is woken anew.
+ */
+import { compact } from "./compaction.ts";
+import { liveId } from "./draft.ts";
+import { apply, next } from "./flow.ts";
+import { missingResults } from "./history.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Change, Flight, LiveFrame, Piece, Ports, ToolRun } from "./ports.ts";
+import { buildRequest, rowBudget, settingsOf } from "./request.ts";
+import { type Kit, policyOf } from "./roles.ts";
+import type { Call, MemoryName } from "./session.ts";
+import type { JsonObject } from "./tool.ts";
+
+export interface Drive {
+  /** Takes in an outcome durably and starts what follows from it. Throws when it could not be stored. */
+  keep(outcome: Outcome): Change;
+  /** The object has come to life: what was in flight is lost, the work goes on. */
+  wake(): void;
+  /** Goes on after a sleep, or looks whether there is anything to do. */
+  kick(): void;
+  /** Something is under way. */
+  busy(): boolean;
+  /** Cancels everything; the drive is not used again. */
+  halt(): void;
+}
+
+interface Aloft {
+  era: number;
+  cancel(): void;
+  /** The message id under which text has been sent live. */
+  spoke: string | null;
+}
+
+export function createDrive(ports: Ports, kit: Kit): Drive {
+  const { store, clock } = ports;
+  const aloft = new Map<string, Aloft>();
+  const sound = new Set<MemoryName>();
+  let dead = false;
+  let wakeAt: number | null = null;
+
+  const forget = (flight: Aloft): void => {
+    if (flight.spoke) ports.live({ event: "delta_reset", data: { message_id: flight.spoke } });
+  };
+  const sweep = (era: number): void => {
+    for (const [key, flight] of aloft) {
+      if (flight.era === era) continue;
+      aloft.delete(key);
+      forget(flight);
+      flight.cancel();
+    }
+  };
+  const die = (error: unknown): void => {
+    if (dead) return;
+    dead = true;
+    for (const flight of aloft.values()) flight.cancel();
+    aloft.clear();
+    ports.broken(error);
+  };
+
+  const commit = (outcome: Outcome): Change => {
+    const change = apply(store.session(), outcome, kit, clock.now());
+    if (change.session !== store.session()) store.commit(change);
+    sweep(change.session.era);
+    return change;
+  };
+  const keep = (outcome: Outcome): Change => {
+    if (dead) throw new Error("the session is being restarted; try again");
+    let change: Change;
+    try {
+      change = commit(outcome);
+    } catch (error) {
+      die(error);
+      throw error;
+    }
+    pump();
+    return change;
+  };
+
+  /** Something outside is under way; what comes of it is kept, unless it is void by then. */
+  function fly<T>(
+    key: string,
+    flight: Flight<T>,
+    self: Aloft,
+    outcomeOf: (result: T) => Outcome,
+  ): void {
+    aloft.set(key, self);
+    const landed = (result: T): void => {
+      if (dead || aloft.get(key) !== self) return;
+      aloft.delete(key);
+      try {
+        keep(outcomeOf(result));
+      } catch (error) {
+        die(error);
+      }
+    };
+    flight.outcome.then(landed, die);
+  }
+
+  function pump(): void {
+    if (dead) return;
+    const s = store.session();
+    const act = next(s, clock.now(), new Set(aloft.keys()));
+    const due = act.type === "sleep" ? act.until : null;
+    if (due !== wakeAt) {
+      wakeAt = due;
+      ports.wake(due);
+      if (due !== null && s.retry) {
+        const until = new Date(due).toISOString();
+        ports.live({ event: "retry_wait", data: { until, reason: s.retry.reason } });
+      }
+    }
+    if (act.type === "run") for (const call of act.calls) run(call);
+    if (act.type === "ask") ask(act.key);
+  }
+
+  function run(call: Call): void {
+    const { era } = store.session();
+    const { limits } = settingsOf(store.session());
+    const request: ToolRun = {
+      id: call.id,
+      name: call.name,
+      args: call.cut ? wholeArguments(call) : call.args,
+      reopened: call.reopened === true,
+      timeoutMs: limits.toolTimeoutMs,
+      maxChars: limits.maxToolResultChars,
+    };
+    const live = (text: string) =>
+      ports.live({ event: "terminal_update", data: { tool_call_id: call.id, text } });
+    const flight = ports.tools.run(request, live);
+    fly(call.id, flight, { era, cancel: flight.cancel, spoke: null }, (result) => ({
+      type: "ran",
+      era,
+      callId: call.id,
+      result,
+    }));
+  }
+
+  /** Arguments too large for the head stand in the reply's row. */
+  function wholeArguments(call: Call): JsonObject {
+    const batch = store.session().batch;
+    const row = batch && store.rows(batch.memory).find((r) => r.id === batch.row);
+    if (!row) throw new Error("the reply of an open call is missing");
+    const message = JSON.parse(row.json) as { tool_calls: { function: { arguments: string } }[] };
+    return JSON.parse(message.tool_calls[call.index]?.function.arguments ?? "{}") as JsonObject;
+  }
+
+  /** The memory made fit for a request: paired, and within its budget. True: a commit was needed first. */
+  function prepare(memory: MemoryName): boolean {
+    const rows = store.rows(memory);
+    if (!sound.has(memory)) {
+      sound.add(memory);
+      const missing = missingResults(rows);
+      if (missing.length > 0) {
+        keep({ type: "repaired", memory, rows: missing });
+        return true;
+      }
+    }
+    const s = store.session();
+    const fit = compact(rows, s.elided[memory] ?? 0, rowBudget(s, kit));
+    if (!fit) return false;
+    keep({ type: "compacted", memory, ...fit });
+    return true;
+  }
+
+  function ask(key: string): void {
+    const policy = policyOf(store.session());
+    if (prepare(policy.memory)) return;
+    const s = store.session();
+    const request = buildRequest(s, kit, store.rows(policy.memory));
+    const self: Aloft = { era: s.era, cancel: () => {}, spoke: null };
+    const id = liveId(s);
+    const flight = ports.model.call(request, (piece) => {
+      if (aloft.get(key) === self && hear(piece, id, policy.liveText)) self.spoke = id;
+    });
+    self.cancel = flight.cancel;
+    fly(key, flight, self, (result) => {
+      if (result.type === "reply") {
+        return {
+          type: "replied",
+          era: s.era,
+          reply: result.reply,
+          inputChars: request.body.length,
+        };
+      }
+      forget(self);
+      return { type: "model_failed", era: s.era, failure: result.failure };
+    });
+  }
+
+  /** Sends live text on; true when something was sent. */
+  function hear(piece: Piece, id: string, liveText: boolean): boolean {
+    const frames: LiveFrame[] = [];
+    if (piece.thinking) {
+      frames.push({ event: "thinking_delta", data: { message_id: id, text: piece.thinking } });
+    }
+    if (piece.text && liveText) {
+      frames.push({ event: "message_delta", data: { message_id: id, text: piece.text } });
+    }
+    for (const frame of frames) ports.live(frame);
+    return frames.length > 0;
+  }
+
+  return {
+    keep,
+    wake() {
+      if (store.session().status !== "running") return;
+      const id = liveId(store.session());
+      ports.live({ event: "delta_reset", data: { message_id: id } });
+      keep({ type: "lost" });
+    },
+    kick: pump,
+    busy: () => aloft.size > 0,
+    halt() {
+      dead = true;
+      for (const flight of aloft.values()) flight.cancel();
+      aloft.clear();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** Every fixed limit of the product, in one place. What a user may change stands in settings.ts. */
+export const LIMITS = {
+  /** A request body, bytes. */
+  bodyBytes: 1024 * 1024,
+  /** A file, bytes. */
+  fileBytes: 25 * 1024 * 1024,
+  /** All files of a session together, bytes. */
+  filesBytes: 500 * 1024 * 1024,
+  /** Files and folders of a session. */
+  filesCount: 20_000,
+  /** The text of a message or an answer, UTF-8 bytes. */
+  messageBytes: 256 * 1024,
+  /** A frame from a client, bytes. */
+  frameBytes: 1024 * 1024,
+  /** A frame to a client, characters: far below 1 MiB even if every one takes three bytes. */
+  frameChars: 256 * 1024,
+  /** A snapshot, characters. */
+  snapshotChars: 240 * 1024,
+  /** A model's reply, characters; beyond it the reply counts as cut. */
+  replyChars: 1024 * 1024,
+  /** Tool calls in one reply. */
+  replyCalls: 128,
+  /** Messages that may wait for a running turn, and their characters together. */
+  queueLength: 50,
+  queueChars: 1024 * 1024,
+  /** Code points of a step's result or error in the plan. */
+  stepChars: 4_000,
+  /** Steps of a plan. */
+  planSteps: 50,
+  /** Code points of a title. */
+  titleChars: 80,
+  /** Code points of one string among the arguments that an event shows, and of all of them. */
+  shownArgChars: 2_000,
+  shownArgsChars: 16_000,
+  /** Code points of a text that a model writes for people (final message, question). */
+  proseChars: 256 * 1024,
+  /** Code points of tool output in an event. */
+  eventOutputChars: 64_000,
+  /** Tries of one model call over transport failures. */
+  modelTries: 5,
+  /** Wake-ups in a row without progress. */
+  restarts: 5,
+  /** Seconds that `Prefer: wait` may name. */
+  waitSeconds: 300,
+  /** Events in one page of `GET …/events`. */
+  eventsPage: 1_000,
+  /** Milliseconds between two joined live frames. */
+  liveMs: 33,
+  /** Milliseconds after which an unattended drive is looked after by the alarm. */
+  wakeMs: 30_000,
+} as const;

@@ -1,0 +1,35 @@
+/** What the flow asks for (`Act`) and what it takes in (`Outcome`). A new kind of either starts here. */
+import type { Delivery, FileInfo } from "./events.ts";
+import type { ModelFailure, Reply } from "./ports.ts";
+import type { Call, MemoryName, Row } from "./session.ts";
+import type { Settings, SettingsLayer } from "./settings.ts";
+import type { ToolResult } from "./tool.ts";
+
+export type Act =
+  | { type: "rest" }
+  /** Everything that must happen is under way. */
+  | { type: "hold" }
+  | { type: "sleep"; until: number }
+  | { type: "ask"; key: string }
+  | { type: "run"; calls: Call[] };
+
+export interface Said {
+  type: "said";
+  clientId: string;
+  text: string;
+  attachments: FileInfo[];
+  delivery: Delivery;
+  /** Effective settings, for a turn that begins with this message. */
+  settings: Settings;
+}
+export type Outcome =
+  | Said
+  | { type: "answered"; clientId: string; text: string }
+  | { type: "stopped" }
+  | { type: "replied"; era: number; reply: Reply; inputChars: number }
+  | { type: "model_failed"; era: number; failure: ModelFailure }
+  | { type: "ran"; era: number; callId: string; result: ToolResult }
+  | { type: "repaired"; memory: MemoryName; rows: Row[] }
+  | { type: "compacted"; memory: MemoryName; before: number; from: number; to: number }
+  | { type: "patched"; title?: string; pinned?: boolean; settings?: SettingsLayer }
+  | { type: "lost" };

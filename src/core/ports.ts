@@ -1,0 +1,126 @@
+/**
+ * The only ways out of the core. Each port says in one sentence whether it may throw and be called twice.
+ */
+import type { ErrorCode, Event, EventData, EventName } from "./events.ts";
+import type { Call, MemoryName, Row, Session } from "./session.ts";
+import type { JsonObject, ToolResult } from "./tool.ts";
+
+/** One request to a model: the body is the exact JSON text, `messages` last. */
+export interface ModelRequest {
+  provider: string;
+  model: string;
+  body: string;
+  /** Milliseconds to the first byte and between bytes. */
+  timeoutMs: number;
+}
+
+/** A tool call as the model wrote it: nothing of it is believed yet. */
+export interface RawCall {
+  id: string;
+  name: string;
+  /** The text as it came; an object that a server sent in place of text is already JSON text here. */
+  arguments: string;
+}
+
+export interface Reply {
+  text: string;
+  thinking: string;
+  calls: RawCall[];
+  /** As the provider said it; `null` when the stream ended without one. */
+  finish: string | null;
+  model: string;
+  usage: { input_tokens: number; output_tokens: number; cached_tokens: number } | null;
+}
+
+export interface ModelFailure {
+  code: ErrorCode;
+  /** For a person: what went wrong and what to do. Never holds a key or a header. */
+  message: string;
+  /** Another try of the same request may succeed. */
+  retryable: boolean;
+  /** What the provider asked us to wait, in milliseconds. */
+  retryAfterMs?: number;
+}
+
+export type ModelOutcome =
+  | { type: "reply"; reply: Reply }
+  | { type: "failed"; failure: ModelFailure };
+
+/** Text as it streams, before anything is judged. */
+export interface Piece {
+  text?: string;
+  thinking?: string;
+}
+
+/** Something under way outside. `cancel` may be called at any time and twice; `outcome` then still settles. */
+export interface Flight<T> {
+  outcome: Promise<T>;
+  cancel(): void;
+}
+
+/** Never rejects: every ending is data, a cancelled one included. May be called again with the same request. */
+export interface Model {
+  call(request: ModelRequest, live: (piece: Piece) => void): Flight<ModelOutcome>;
+}
+
+export interface ToolRun {
+  /** Stable over crashes: names the process of a command. */
+  id: string;
+  name: string;
+  args: JsonObject;
+  /** It was started before a crash: look for it before starting it again. */
+  reopened: boolean;
+  timeoutMs: number;
+  /** Code points of the result that the model may see. */
+  maxChars: number;
+}
+
+/** Never rejects: a failure is a result with `ok: false`. Called once per dispatch. */
+export interface Tools {
+  run(run: ToolRun, live: (text: string) => void): Flight<ToolResult>;
+}
+
+/** Frames that are sent and never stored. */
+export type LiveFrame =
+  | { event: "message_delta"; data: { message_id: string; text: string } }
+  | { event: "delta_reset"; data: { message_id: string } }
+  | { event: "thinking_delta"; data: { message_id: string; text: string } }
+  | { event: "terminal_update"; data: { tool_call_id: string; text: string } }
+  | { event: "retry_wait"; data: { until: string; reason: string } };
+
+/** What one outcome changed: written whole, in one transaction, or not at all. */
+export interface Change {
+  session: Session;
+  events: Event[];
+  rows: Row[];
+}
+
+/** The durable side of one session. */
+export interface Store {
+  /** The live session; reads nothing. */
+  session(): Session;
+  /** Durable when it returns; throws, and has changed nothing, when it cannot be. */
+  commit(change: Change): void;
+  /** A memory's rows in order. Cached while the object lives. */
+  rows(memory: MemoryName): readonly Row[];
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+export interface Ports {
+  store: Store;
+  model: Model;
+  tools: Tools;
+  clock: Clock;
+  /** Sends a frame to whoever listens; never throws. */
+  live(frame: LiveFrame): void;
+  /** Someone must call `kick` at that time (ms since the epoch), even after a crash; null: nothing is due. */
+  wake(at: number | null): void;
+  /** The drive cannot go on (the store failed): the object is to die and be woken. Never throws. */
+  broken(error: unknown): void;
+}
+
+export type { Call, EventData, EventName };

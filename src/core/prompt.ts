@@ -1,0 +1,112 @@
+/**
+ * What the harness itself says to a model within a turn. (Roles and house rules stand in prompts/*.md.)
+ *
+ * The tags are fixed: models find the parts by them, and so does the practice model.
+ */
+import { head } from "./chars.ts";
+import type { Step } from "./events.ts";
+import type { Plan } from "./session.ts";
+
+const tag = (name: string, text: string) => `<${name}>\n${text}\n</${name}>`;
+const files = (paths: string[]) =>
+  paths.length > 0 ? `\n${tag("attachments", paths.join("\n"))}` : "";
+
+export const createPlan = (message: string, attachments: string[]): string =>
+  `Plan the user's task with the create_plan tool.\n${tag("message", message)}${files(attachments)}`;
+
+const forPlanner = (s: Step) => ({
+  id: s.id,
+  description: s.description,
+  status: s.status === "running" ? "pending" : s.status,
+  ...(s.success === undefined ? {} : { success: s.success }),
+  ...(s.result ? { result: head(s.result, 500) } : {}),
+  ...(s.error ? { error: head(s.error, 500) } : {}),
+});
+
+/** `why`: the step that did not work out, or what the user has just said. */
+export const updatePlan = (plan: Plan, why: { step?: Step; message?: string }): string =>
+  [
+    "Update the plan with the update_plan tool: give only the steps that are still to be done. Steps that are done stay as they are.",
+    ...(why.step ? [tag("finished_step", JSON.stringify(forPlanner(why.step)))] : []),
+    ...(why.message ? [tag("message", why.message)] : []),
+    tag(
+      "plan",
+      JSON.stringify({
+        goal: plan.goal,
+        language: plan.language,
+        steps: plan.steps.map(forPlanner),
+      }),
+    ),
+  ].join("\n");
+
+const outcomeOf = (s: Step) =>
+  `- [${s.id}] ${s.description} → ${s.status === "completed" && s.success !== false ? "ok" : "failed"}: ${head(s.error ?? s.result ?? "", 500)}`;
+
+/** Finished steps, one a line; the model reads them before each step and before the summary. */
+export const priorSteps = (plan: Plan): string => {
+  const ended = plan.steps.filter((s) => s.status === "completed" || s.status === "failed");
+  return ended.length > 0 ? ended.map(outcomeOf).join("\n") : "(none)";
+};
+
+/** `task`: the user's message, for the first step of a turn only; it stays in the memory after that. */
+export const execution = (
+  plan: Plan,
+  step: Step,
+  task: { message: string; attachments: string[] } | null,
+): string =>
+  [
+    "Work on this one step with your tools, verify the result, then call complete_step.",
+    ...(task ? [tag("message", task.message) + files(task.attachments)] : []),
+    tag("goal", plan.goal),
+    tag("prior_steps", priorSteps(plan)),
+    tag("step", step.description),
+    `Write to the user in this language: ${plan.language}`,
+  ].join("\n");
+
+export const resume = (step: Step | undefined): string =>
+  step
+    ? `The user has answered. Go on with the same step, then call complete_step.\n${tag("step", step.description)}`
+    : "The user has answered. Go on.";
+
+export const summarize = (plan: Plan, spent: boolean): string =>
+  [
+    spent
+      ? "The plan has been changed as often as is allowed and a step still failed. Tell the user honestly, with deliver_result, what was reached, what failed and why."
+      : "All steps have ended. Hand the user the result with deliver_result: the answer to the task itself, complete and in their language, with the files that belong to it as attachments. If something failed, say so.",
+    tag("prior_steps", priorSteps(plan)),
+  ].join("\n");
+
+/** What a model reads where a call got no ordinary result. */
+export const NOT_RUN = {
+  stopped: "Stopped by the user before it finished; it may have run in part.",
+  notStarted: "Not run: the user stopped the turn before it started.",
+  replanned: "Cancelled: the user changed the task before it finished; it may have run in part.",
+  asking:
+    "Not run: waiting for the user's answer first. Call it again if it is still needed. Ask one question at a time.",
+  mateRejected: "Not run: another call in the same reply was refused, so none of them ran.",
+  superseded: "Not used: a later call in the same reply stands in its place.",
+  budget: "Not run: too many tool calls in a row had failed.",
+  ended: "Not run: the turn ended before it started.",
+  lost: "Outcome unknown: the service was interrupted while this ran. It may have run wholly, in part, or not at all. Check before you repeat it.",
+  mateFailed:
+    "Rejected: another call in the same reply failed. Look at its result, then try again.",
+  noWork:
+    "Rejected: you called complete_step(success=true), but no tool call has succeeded in this step. Do the work and verify it, then call complete_step again. If you are truly blocked, call complete_step with success=false and say why.",
+  cut: "Not run: your reply was cut off at the output limit, so nothing of it was used. Write in smaller parts.",
+  elided: "(An earlier result, removed to save context. Run the tool again if you need it.)",
+} as const;
+
+export const invalidArguments = (name: string, error: string) =>
+  `Invalid arguments, please correct them and call ${name} again: ${error}`;
+export const unknownTool = (name: string, offered: string[]) =>
+  `Unknown tool: ${name}. Call only these tools: ${offered.join(", ")}.`;
+export const wrongPhase = (name: string, accepted: readonly string[]) =>
+  `Rejected: ${name} is not for this phase. ${accepted.length > 0 ? `End it with ${accepted.join(" or ")}.` : ""}`;
+export const bareText = (terminal: readonly string[]) =>
+  `Plain text does not end this phase. Submit your result by calling the \`${terminal.join("` or `")}\` tool.`;
+export const emptyReply = (terminal: readonly string[]) =>
+  terminal.length > 0
+    ? `Your reply was empty. Call a tool; finish with \`${terminal.join("` or `")}\`.`
+    : "Your reply was empty. Answer the user, or call a tool.";
+export const toolFailed = (name: string, error: string) =>
+  `The tool "${name}" failed: ${error}\nRetry with corrected arguments or choose another tool.`;

@@ -1,0 +1,108 @@
+/**
+ * The policy table: one loop, and a row for each phase that says how it runs. A new phase is a new row.
+ *
+ * R1  The planner never sees an executor's schema, only an overview of what it can do.
+ * R2  A memory's list of tools is the same in every phase that uses it, so that its requests share a prefix.
+ */
+import type { Phase, Role } from "./events.ts";
+import type { MemoryName, Session } from "./session.ts";
+import { globMatches, type Settings } from "./settings.ts";
+import { TERMINALS, type TerminalName } from "./terminal.ts";
+import type { ToolSpec } from "./tool.ts";
+
+export interface Policy {
+  role: Role;
+  memory: MemoryName;
+  /** Work tools and the message toolkit are offered. */
+  tools: boolean;
+  /** Terminal tools offered after them, in this order. */
+  offer: readonly TerminalName[];
+  /** The ones that are accepted in this phase; any other is `wrong_phase`. */
+  terminal: readonly TerminalName[];
+  toolChoice: "auto" | "required" | { name: TerminalName };
+  /** A reply without calls ends the phase; else it is refused. */
+  bareTextFinal: boolean;
+  /** Text is sent while it streams; else only once the reply has passed. */
+  liveText: boolean;
+  /** A bad call refuses its whole batch; else it only gets a result of its own. */
+  guarded: boolean;
+  /** Success needs a successful work call in this step. */
+  workNeeded: boolean;
+  /** What a spent cap ends: the step (the planner is asked) or the turn. */
+  capEnds: "step" | "turn";
+}
+
+const PLANNER = {
+  role: "planner",
+  memory: "planner",
+  tools: false,
+  toolChoice: "required",
+  bareTextFinal: false,
+  liveText: false,
+  guarded: true,
+  workNeeded: false,
+  capEnds: "turn",
+} as const;
+const EXECUTOR = {
+  ...PLANNER,
+  role: "executor",
+  memory: "executor",
+  tools: true,
+  offer: ["complete_step", "deliver_result"],
+  toolChoice: "auto",
+} as const;
+
+export const POLICIES: Partial<Record<Phase, Policy>> = {
+  planning: { ...PLANNER, offer: ["create_plan"], terminal: ["create_plan"] },
+  updating: { ...PLANNER, offer: ["update_plan"], terminal: ["update_plan"] },
+  executing: { ...EXECUTOR, terminal: ["complete_step"], workNeeded: true, capEnds: "step" },
+  summarizing: {
+    ...EXECUTOR,
+    terminal: ["deliver_result"],
+    toolChoice: { name: "deliver_result" },
+  },
+  answering: {
+    role: "assistant",
+    memory: "assistant",
+    tools: true,
+    offer: [],
+    terminal: [],
+    toolChoice: "auto",
+    bareTextFinal: true,
+    liveText: true,
+    guarded: false,
+    workNeeded: false,
+    capEnds: "turn",
+  },
+};
+
+/** The policy in force. Only a running session has one. */
+export function policyOf(s: Session): Policy {
+  const policy = POLICIES[s.phase];
+  if (!policy) throw new Error(`no policy for phase ${s.phase}`);
+  return policy;
+}
+
+/** What the deployment brings: its tools, prompts and models. The same for every session. */
+export interface Kit {
+  /** Work tools first, then the message toolkit; fixed order. */
+  tools: readonly ToolSpec[];
+  prompts: { core: string; planner: string; executor: string; assistant: string };
+  /** The provider and model that a pair of settings ("" = default) stands for. */
+  resolve(provider: string, model: string): { provider: string; model: string };
+}
+
+/** Work and message tools that these settings let a model see. */
+export const enabledTools = (kit: Kit, settings: Settings): ToolSpec[] =>
+  kit.tools.filter((tool) => {
+    const denied = Object.entries(settings.tools.approval).some(
+      ([glob, verdict]) => verdict === "deny" && globMatches(glob, tool.name),
+    );
+    return !denied && settings.tools.enabled.some((glob) => globMatches(glob, tool.name));
+  });
+
+/** Everything the model is offered in this phase, in order. */
+export const offeredTools = (policy: Policy, kit: Kit, settings: Settings): ToolSpec[] => [
+  ...(policy.tools ? enabledTools(kit, settings) : []),
+  ...policy.offer.map((name) => TERMINALS[name]),
+];

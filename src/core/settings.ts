@@ -1,0 +1,257 @@
+/**
+ * Settings: schema, defaults, and the merge of layers deployment → profile → owner → session → message.
+ *
+ * S1  Absent means inherited: layers merge field by field, never block by block.
+ * S2  `tools`, `limits` and `budget` combine by the strictest value that a layer states; all else by the nearest.
+ * S3  Defaults are only defaults: they never count as strict.
+ */
+import * as z from "zod";
+import { DELIVERIES } from "./events.ts";
+
+const positive = z.int().positive();
+const Harness = z.object({
+  enabled: z.boolean(),
+  mode: z.enum(["legacy", "guarded_chat", "workflow"]),
+  rescueEnabled: z.boolean(),
+  maxRetriesPerStep: z.int().min(0),
+  maxToolErrors: positive,
+  terminalTools: z.array(z.string()),
+  requiredSteps: z.array(z.string()),
+  toolPrerequisites: z.record(
+    z.string(),
+    z.array(z.object({ tool: z.string(), matchArg: z.string().optional() })),
+  ),
+  compact: z
+    .object({
+      enabled: z.boolean(),
+      keepRecentSteps: z.int().min(0),
+      phaseThresholds: z.array(z.number().positive()),
+    })
+    .partial(),
+});
+const RoleSettings = z
+  .object({
+    model: z.string(),
+    provider: z.string(),
+    harness: Harness.partial(),
+    prompt: z.string(),
+  })
+  .partial();
+const Limits = z.object({
+  /** Model replies per run of the loop (per step in agent mode). */
+  maxIterations: positive,
+  maxReplans: z.int().min(0),
+  maxToolRetries: z.int().min(0),
+  /** Code points of one tool result that the model sees. */
+  maxToolResultChars: z.int().min(200),
+  maxContextTokens: z.int().min(500),
+  /** Milliseconds to the first byte, and between bytes. Never a total. */
+  modelTimeoutMs: positive,
+  toolTimeoutMs: positive,
+  /** The longest `Retry-After` that is waited for. */
+  maxRetryWaitMs: z.int().min(0),
+});
+const Budget = z.object({
+  maxTokens: positive.nullable(),
+  maxCostUsd: z.number().positive().nullable(),
+  maxToolCalls: positive.nullable(),
+});
+const Verdict = z.enum(["allow", "ask", "deny"]);
+const McpServer = z.object({
+  url: z.url(),
+  headers: z.record(z.string(), z.string()).optional(),
+  enabled: z.boolean().optional(),
+  approval: Verdict.optional(),
+});
+
+/** One layer as a client or a deployment states it: every field optional, unknown fields ignored. */
+export const SettingsLayer = z
+  .object({
+    model: z.string().max(200),
+    provider: z.string().max(100),
+    locale: z.enum(["auto", "en", "zh"]),
+    profile: z.string().max(100),
+    /** Project instructions: the last section of the system prompt. */
+    instructions: z.string().max(32_000),
+    summarize: z.enum(["auto", "always"]),
+    onBusyMessage: z.enum(DELIVERIES),
+    limits: Limits.partial(),
+    budget: Budget.partial(),
+    harness: Harness.partial(),
+    roles: z
+      .object({
+        planner: RoleSettings,
+        executor: RoleSettings,
+        reviewer: RoleSettings,
+        assistant: RoleSettings,
+      })
+      .partial(),
+    reviewer: z.object({ enabled: z.boolean(), maxRetries: z.int().min(0) }).partial(),
+    duplicates: z.object({ enabled: z.boolean(), stagnationLaps: positive }).partial(),
+    tools: z
+      .object({
+        enabled: z.array(z.string()),
+        approval: z.record(z.string(), Verdict),
+        unattended: z.enum(["wait", "block"]),
+      })
+      .partial(),
+    mcp: z.object({ servers: z.record(z.string(), McpServer) }).partial(),
+  })
+  .partial();
+export type SettingsLayer = z.infer<typeof SettingsLayer>;
+
+export interface Settings {
+  model: string;
+  provider: string;
+  locale: "auto" | "en" | "zh";
+  profile: string;
+  instructions: string;
+  summarize: "auto" | "always";
+  onBusyMessage: (typeof DELIVERIES)[number];
+  limits: z.infer<typeof Limits>;
+  budget: z.infer<typeof Budget>;
+  harness: Omit<z.infer<typeof Harness>, "compact"> & {
+    compact: Required<z.infer<typeof Harness>["compact"]>;
+  };
+  roles: Record<"planner" | "executor" | "reviewer" | "assistant", z.infer<typeof RoleSettings>>;
+  reviewer: { enabled: boolean; maxRetries: number };
+  duplicates: { enabled: boolean; stagnationLaps: number };
+  tools: {
+    enabled: string[];
+    approval: Record<string, z.infer<typeof Verdict>>;
+    unattended: "wait" | "block";
+  };
+  mcp: { servers: Record<string, z.infer<typeof McpServer>> };
+}
+
+export const DEFAULTS: Settings = {
+  model: "",
+  provider: "",
+  locale: "auto",
+  profile: "",
+  instructions: "",
+  summarize: "auto",
+  onBusyMessage: "steer",
+  limits: {
+    maxIterations: 100,
+    maxReplans: 5,
+    maxToolRetries: 3,
+    maxToolResultChars: 16_000,
+    maxContextTokens: 100_000,
+    modelTimeoutMs: 120_000,
+    toolTimeoutMs: 120_000,
+    maxRetryWaitMs: 600_000,
+  },
+  budget: { maxTokens: null, maxCostUsd: null, maxToolCalls: null },
+  harness: {
+    enabled: false,
+    mode: "guarded_chat",
+    rescueEnabled: true,
+    maxRetriesPerStep: 3,
+    maxToolErrors: 2,
+    terminalTools: ["agent_response"],
+    requiredSteps: [],
+    toolPrerequisites: {},
+    compact: { enabled: true, keepRecentSteps: 4, phaseThresholds: [0.6, 0.75, 0.9] },
+  },
+  roles: { planner: {}, executor: {}, reviewer: {}, assistant: {} },
+  reviewer: { enabled: false, maxRetries: 2 },
+  duplicates: { enabled: true, stagnationLaps: 2 },
+  tools: { enabled: ["*"], approval: {}, unattended: "wait" },
+  mcp: { servers: {} },
+};
+
+type Plain = Record<string, unknown>;
+const isPlain = (v: unknown): v is Plain =>
+  typeof v === "object" && v !== null && !Array.isArray(v);
+/** Keys that would reach an object's prototype are never merged. */
+const SAFE = (key: string) => key !== "__proto__" && key !== "constructor" && key !== "prototype";
+
+function nearest(base: Plain, layer: Plain): Plain {
+  const out: Plain = { ...base };
+  for (const [key, value] of Object.entries(layer)) {
+    if (value === undefined || !SAFE(key)) continue;
+    const before = out[key];
+    out[key] = isPlain(before) && isPlain(value) ? nearest(before, value) : value;
+  }
+  return out;
+}
+
+const smallest = (values: (number | null | undefined)[]): number | null | undefined => {
+  const stated = values.filter((v) => v !== undefined);
+  const numbers = stated.filter((v) => v !== null);
+  return numbers.length > 0 ? Math.min(...numbers) : stated.length > 0 ? null : undefined;
+};
+
+function strictest<T extends Plain>(defaults: T, layers: (Partial<T> | undefined)[]): T {
+  const out: Plain = { ...defaults };
+  for (const key of Object.keys(defaults)) {
+    const value = smallest(layers.map((l) => l?.[key] as number | null | undefined));
+    if (value !== undefined) out[key] = value;
+  }
+  return out as T;
+}
+
+const RANK = { allow: 0, ask: 1, deny: 2 } as const;
+function strictestTools(layers: (SettingsLayer["tools"] | undefined)[]): Settings["tools"] {
+  const approval: Settings["tools"]["approval"] = {};
+  let enabled = DEFAULTS.tools.enabled;
+  let unattended = DEFAULTS.tools.unattended;
+  for (const layer of layers) {
+    for (const [glob, verdict] of Object.entries(layer?.approval ?? {})) {
+      if (!SAFE(glob)) continue;
+      const held = approval[glob];
+      if (held === undefined || RANK[verdict] > RANK[held]) approval[glob] = verdict;
+    }
+    // The strictest list of enabled tools is what every layer that states one lets through.
+    const stated = layer?.enabled;
+    if (stated) enabled = enabled.includes("*") ? stated : narrow(enabled, stated);
+    if (layer?.unattended === "block") unattended = "block";
+  }
+  return { enabled, approval, unattended };
+}
+const narrow = (held: string[], stated: string[]) =>
+  stated.includes("*")
+    ? held
+    : [
+        ...held.filter((glob) => stated.some((s) => globMatches(s, glob))),
+        ...stated.filter((s) => !held.includes(s) && held.some((glob) => globMatches(glob, s))),
+      ];
+
+/** `*` stands for any run of characters; everything else for itself. */
+export function globMatches(glob: string, name: string): boolean {
+  const parts = glob.split("*");
+  if (parts.length === 1) return glob === name;
+  const first = parts[0] as string;
+  const last = parts[parts.length - 1] as string;
+  if (!name.startsWith(first) || !name.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at + last.length <= name.length;
+}
+
+/** The effective settings of a list of layers, outermost first. */
+export function mergeSettings(layers: (SettingsLayer | undefined)[]): Settings {
+  let merged: Plain = DEFAULTS as unknown as Plain;
+  for (const layer of layers) if (layer) merged = nearest(merged, layer as Plain);
+  return {
+    ...(merged as unknown as Settings),
+    limits: strictest(
+      DEFAULTS.limits,
+      layers.map((l) => l?.limits),
+    ),
+    budget: strictest(
+      DEFAULTS.budget,
+      layers.map((l) => l?.budget),
+    ),
+    tools: strictestTools(layers.map((l) => l?.tools)),
+  };
+}
+
+/** One layer over another of the same owner (a PATCH): nearest wins, nothing is strict. */
+export const patchLayer = (base: SettingsLayer, patch: SettingsLayer): SettingsLayer =>
+  nearest(base as Plain, patch as Plain) as SettingsLayer;

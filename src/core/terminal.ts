@@ -1,0 +1,85 @@
+/**
+ * The terminal tools: schema-only tools that end a phase. They run nothing; the flow takes them in.
+ *
+ * A model's slip that does no harm (a blank title, an extra field) is not worth a round trip, so only what the
+ * flow needs is required.
+ */
+import * as z from "zod";
+import { parametersOf, parserOf } from "./schema.ts";
+import type { ToolFacts, ToolSpec } from "./tool.ts";
+
+// Models like to number steps: an id of any kind becomes text.
+const StepDraft = z.object({ id: z.coerce.string(), description: z.string().min(1) });
+const Attachments = z
+  .array(z.string())
+  .optional()
+  .describe("Paths of files under /workspace to hand over.");
+
+const SCHEMAS = {
+  create_plan: z.object({
+    message: z
+      .string()
+      .min(1)
+      .describe("What you tell the user now: how you will go about it, or the answer itself."),
+    language: z.string().min(1).describe("The user's language, as a code: en, zh, de …"),
+    title: z.string().min(1).describe("A few words that name the task."),
+    goal: z
+      .string()
+      .describe("What will be true when all is done; empty when there is nothing to do."),
+    success_criteria: z
+      .array(z.string())
+      .optional()
+      .describe("How one can tell that the goal is reached."),
+    steps: z.array(StepDraft).describe("The steps in order; empty when no work is needed."),
+  }),
+  update_plan: z.object({
+    steps: z
+      .array(StepDraft)
+      .describe("Only what is still to be done, in order; empty to drop the rest."),
+  }),
+  complete_step: z.object({
+    success: z.boolean().describe("Whether the step's aim was reached and checked."),
+    result: z.string().describe("What came out, for the user; on failure: why."),
+    attachments: Attachments,
+  }),
+  deliver_result: z.object({
+    message: z.string().min(1).describe("The final answer to the user."),
+    attachments: Attachments,
+  }),
+} as const;
+
+export type TerminalName = keyof typeof SCHEMAS;
+export type TerminalArgs<N extends TerminalName> = z.infer<(typeof SCHEMAS)[N]>;
+
+const ABOUT: Record<TerminalName, string> = {
+  create_plan:
+    "Submit the plan for the user's task. A greeting or a question that needs no work has no steps.",
+  update_plan: "Submit the steps that are still to be done after what has happened.",
+  complete_step:
+    "End the current step. success=true only after you did the work with tools and verified it; if you are truly blocked, success=false with the reason.",
+  deliver_result:
+    "Hand the final result to the user, when all steps are done and you are asked to.",
+};
+
+export const TERMINAL_FACTS: ToolFacts = {
+  toolkit: "terminal",
+  parallelSafe: true,
+  volatile: false,
+  effect: false,
+  recovery: "rerun",
+};
+
+export const TERMINALS = Object.fromEntries(
+  Object.entries(SCHEMAS).map(([name, schema]) => [
+    name,
+    {
+      ...TERMINAL_FACTS,
+      name,
+      description: ABOUT[name as TerminalName],
+      parameters: parametersOf(schema),
+      parse: parserOf(schema),
+    } satisfies ToolSpec,
+  ]),
+) as Record<TerminalName, ToolSpec>;
+
+export const isTerminal = (name: string): name is TerminalName => Object.hasOwn(TERMINALS, name);

@@ -1,0 +1,63 @@
+/** Every sentence of the core that a person may read, in English and Chinese. */
+
+import { head } from "./chars.ts";
+import type { Step } from "./events.ts";
+
+export type Locale = "en" | "zh";
+
+/** The language of a session: the setting, else the plan's, else the script of the message. */
+export function localeOf(setting: "auto" | Locale, planLanguage: string, message: string): Locale {
+  if (setting !== "auto") return setting;
+  if (planLanguage) return /^(zh|chinese|中文)/i.test(planLanguage) ? "zh" : "en";
+  return /\p{Script=Han}/u.test(message) ? "zh" : "en";
+}
+
+interface Words {
+  retryExhausted(attempts: number): string;
+  toolErrors(tool: string, count: number, last: string): string;
+  maxIterations(n: number): string;
+  replansExhausted(n: number): string;
+  restartLimit(n: number): string;
+  rateLimited(until: string): string;
+  retryWait(until: string): string;
+  cutAnswer: string;
+  notFinished(steps: Step[]): string;
+}
+
+const why = (s: Step) => head(s.error ?? s.result ?? "", 1_000);
+
+const EN: Words = {
+  retryExhausted: (n) =>
+    `The model gave ${n} unusable replies in a row. Nothing was lost; try again or choose another model.`,
+  toolErrors: (tool, count, last) =>
+    `The tool "${tool}" failed (${count} failures in a row): ${last}`,
+  maxIterations: (n) => `The limit of ${n} model replies was reached before the work was finished.`,
+  replansExhausted: (n) =>
+    `The plan was changed ${n} times and a step still failed; no further change is made.`,
+  restartLimit: (n) =>
+    `The work was interrupted ${n} times in a row without progress and has been ended. What was done is kept; send a message to go on.`,
+  rateLimited: (until) =>
+    `The model's provider asks to wait until ${until}, which is longer than allowed. Nothing was lost; try again after that.`,
+  retryWait: (until) =>
+    `The model's provider asks to wait; the work goes on by itself at ${until}.`,
+  cutAnswer: "The answer was cut off at the model's output limit.",
+  notFinished: (steps) =>
+    `Not finished:\n${steps.map((s) => `- ${s.description}: ${why(s) || "not done"}`).join("\n")}`,
+};
+const ZH: Words = {
+  retryExhausted: (n) =>
+    `模型连续 ${n} 次给出无法使用的回复。没有丢失任何内容;请重试或换一个模型。`,
+  toolErrors: (tool, count, last) => `工具“${tool}”失败(连续 ${count} 次失败):${last}`,
+  maxIterations: (n) => `在工作完成之前已达到 ${n} 次模型回复的上限。`,
+  replansExhausted: (n) => `计划已修改 ${n} 次,步骤仍然失败;不再继续修改。`,
+  restartLimit: (n) =>
+    `工作连续 ${n} 次中断且没有进展,已被结束。已完成的内容都已保留;发送消息即可继续。`,
+  rateLimited: (until) =>
+    `模型服务商要求等到 ${until},超过了允许的时间。没有丢失任何内容;请在那之后重试。`,
+  retryWait: (until) => `模型服务商要求等待;工作将在 ${until} 自动继续。`,
+  cutAnswer: "回答在模型的输出上限处被截断。",
+  notFinished: (steps) =>
+    `未完成:\n${steps.map((s) => `- ${s.description}:${why(s) || "未执行"}`).join("\n")}`,
+};
+
+export const words = (locale: Locale): Words => (locale === "zh" ? ZH : EN);

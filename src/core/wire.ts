@@ -1,0 +1,137 @@
+/**
+ * What crosses the wire besides events: request bodies, client frames, server frames, snapshots. zod is the source.
+ */
+import * as z from "zod";
+import { utf8Bytes } from "./chars.ts";
+import {
+  DELIVERIES,
+  type Event,
+  type FileInfo,
+  type Phase,
+  type Status,
+  type Step,
+  type Wait,
+} from "./events.ts";
+import { LIMITS } from "./limits.ts";
+import type { LiveFrame } from "./ports.ts";
+import { MODES, type Mode, type Usage } from "./session.ts";
+import { type Settings, SettingsLayer } from "./settings.ts";
+
+const Text = z
+  .string()
+  .refine((t) => t.trim() !== "", "must not be blank")
+  .refine((t) => utf8Bytes(t) <= LIMITS.messageBytes, {
+    message: `is larger than ${LIMITS.messageBytes} bytes`,
+    params: { too_large: true },
+  });
+const ClientId = z.string().min(1).max(200);
+
+export const CreateBody = z.object({
+  mode: z.enum(MODES).optional(),
+  title: z.string().max(500).optional(),
+  settings: SettingsLayer.optional(),
+  key: z.string().min(1).max(500).optional(),
+  ephemeral: z.boolean().optional(),
+});
+export const PatchBody = z.object({
+  title: z.string().max(500).optional(),
+  pinned: z.boolean().optional(),
+  settings: SettingsLayer.optional(),
+});
+export const MessageBody = z.object({
+  id: ClientId.optional(),
+  text: Text,
+  attachments: z.array(z.string().max(4096)).max(100).optional(),
+  delivery: z.enum(DELIVERIES).optional(),
+  settings: SettingsLayer.optional(),
+});
+export const AnswerBody = z.object({
+  id: ClientId.optional(),
+  wait_id: z.string().min(1).max(200),
+  text: Text.optional(),
+  approved: z.boolean().optional(),
+});
+export const StopBody = z.object({ id: ClientId.optional() });
+export type MessageBody = z.infer<typeof MessageBody>;
+export type AnswerBody = z.infer<typeof AnswerBody>;
+
+export const ClientFrame = z.discriminatedUnion("type", [
+  MessageBody.omit({ settings: true }).extend({ type: z.literal("message"), id: ClientId }),
+  AnswerBody.extend({ type: z.literal("answer"), id: ClientId }),
+  z.object({ type: z.literal("stop"), id: ClientId }),
+  z.object({ type: z.literal("ping") }),
+]);
+export type ClientFrame = z.infer<typeof ClientFrame>;
+
+export interface SessionInfo {
+  id: string;
+  title: string;
+  mode: Mode;
+  status: Status;
+  phase: Phase;
+  created_at: string;
+  updated_at: string;
+  last_seq: number;
+  epoch: string;
+  pinned: boolean;
+  preview: string;
+  usage: Usage;
+}
+export interface PlanView {
+  title: string;
+  goal: string;
+  success_criteria: string[];
+  steps: Step[];
+}
+/** The snapshot: at most 256 KiB. */
+export interface SessionView extends SessionInfo {
+  run: number;
+  plan: PlanView | null;
+  wait: Wait | null;
+  queue: { id: string; text: string; delivery: string }[];
+  settings: Settings;
+  files_count: number;
+}
+export interface TurnResult {
+  outcome: "completed" | "failed" | "stopped" | "waiting";
+  message: string | null;
+  attachments: FileInfo[];
+  wait: Wait | null;
+  usage: Usage;
+  last_seq: number;
+  error?: { code: string; message: string };
+}
+
+export type ServerFrame =
+  | Event
+  | ({ type: "live" } & LiveFrame)
+  | {
+      type: "hello";
+      session_id: string;
+      epoch: string;
+      after: number;
+      last_seq: number;
+      session: SessionView;
+    }
+  | { type: "reset"; epoch: string; last_seq: number; session: SessionView }
+  | { type: "batch"; frames: ServerFrame[] }
+  | { type: "ack"; id: string; seq: number; duplicate: boolean }
+  | { type: "stream_end"; session_id: string; run: number }
+  | { type: "error"; id?: string; code: string; message: string }
+  | { type: "pong" };
+
+/** What `GET /api/config` says. */
+export interface Config {
+  product: string;
+  version: string;
+  providers: string[];
+  provider: string;
+  models: string[];
+  modes: Mode[];
+  profiles: string[];
+  tools: { name: string; toolkit: string }[];
+  locales: string[];
+  limits: Record<string, number>;
+  sandbox: string;
+  practice: boolean;
+}

@@ -1,0 +1,464 @@
+/**
+ * The one set of fakes: a scripted model, a store that can fail, tools with a ledger of effects, a clock.
+ * A scripted test lists the exact replies, drives the real flow, and looks at events and requests; the history
+ * oracle is held against every request, the event oracle against every log.
+ */
+import { readFileSync } from "node:fs";
+import * as z from "zod";
+import { createDrive, type Drive } from "../src/core/drive.ts";
+import type { Delivery, Event } from "../src/core/events.ts";
+import type { Outcome } from "../src/core/outcome.ts";
+import type {
+  Change,
+  Flight,
+  LiveFrame,
+  ModelFailure,
+  ModelOutcome,
+  Ports,
+  Reply,
+  ToolRun,
+} from "../src/core/ports.ts";
+import type { Kit } from "../src/core/roles.ts";
+import { parametersOf, parserOf } from "../src/core/schema.ts";
+import {
+  type MemoryName,
+  type Mode,
+  newSession,
+  type Row,
+  type Session,
+} from "../src/core/session.ts";
+import { mergeSettings, type SettingsLayer } from "../src/core/settings.ts";
+import type { Recovery, ToolResult, ToolSpec } from "../src/core/tool.ts";
+import { checkEvents } from "./support/event-oracle.ts";
+import { checkHistory } from "./support/history-oracle.ts";
+
+// ---------------------------------------------------------------- replies
+
+export interface Scripted {
+  text?: string;
+  thinking?: string;
+  calls?: [name: string, args: unknown][];
+  finish?: string | null;
+  usage?: Reply["usage"];
+  fail?: ModelFailure;
+  /** Never answers. */
+  hang?: true;
+}
+export const call = (...calls: [name: string, args: unknown][]): Scripted => ({ calls });
+export const text = (t: string): Scripted => ({ text: t });
+export const fail = (
+  code: ModelFailure["code"],
+  retryable: boolean,
+  retryAfterMs?: number,
+): Scripted => ({
+  fail: { code, message: code, retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+});
+export const plan = (...steps: string[]): Scripted =>
+  call([
+    "create_plan",
+    {
+      message: "ok",
+      language: "en",
+      title: "T",
+      goal: "G",
+      steps: steps.map((description, i) => ({ id: String(i + 1), description })),
+    },
+  ]);
+export const update = (...steps: [id: string, description: string][]): Scripted =>
+  call(["update_plan", { steps: steps.map(([id, description]) => ({ id, description })) }]);
+export const work = (path = "a.txt"): Scripted =>
+  call(["file_write", { path, content: "x", brief: "write" }]);
+export const complete = (success: boolean, result = "done"): Scripted =>
+  call(["complete_step", { success, result }]);
+export const deliver = (message: string): Scripted => call(["deliver_result", { message }]);
+export const askUser = (question: string): Scripted =>
+  call(["message_ask_user", { text: question }]);
+
+// ---------------------------------------------------------------- model
+
+export interface RequestBody {
+  messages: {
+    role: string;
+    content: string | null;
+    tool_calls?: { id: string; function: { name: string; arguments: string } }[];
+    tool_call_id?: string;
+  }[];
+  tools?: { function: { name: string } }[];
+  tool_choice?: unknown;
+}
+
+/** Replays a script. The same request bytes get the same reply again, as after a crash. */
+export class ScriptedModel {
+  readonly bodies: string[] = [];
+  readonly faults: string[] = [];
+  private readonly given = new Map<string, Scripted>();
+  private readonly script: Scripted[];
+  cancelled = 0;
+
+  constructor(script: Scripted[]) {
+    this.script = [...script];
+  }
+  get left(): number {
+    return this.script.length;
+  }
+  add(...more: Scripted[]): void {
+    this.script.push(...more);
+  }
+
+  call(body: string, live: (piece: { text?: string }) => void): Flight<ModelOutcome> {
+    this.bodies.push(body);
+    this.faults.push(
+      ...checkHistory(JSON.parse(body)).map((f) => `request ${this.bodies.length}: ${f}`),
+    );
+    const known = this.given.get(body);
+    const scripted = known ?? this.script.shift() ?? { hang: true };
+    // A failure is tried again with the same bytes: the next one in the script answers then.
+    if (!scripted.fail && !scripted.hang) this.given.set(body, scripted);
+    let settle: (o: ModelOutcome) => void = () => {};
+    const outcome = new Promise<ModelOutcome>((resolve) => {
+      settle = resolve;
+      if (scripted.hang) return;
+      if (scripted.fail) return resolve({ type: "failed", failure: scripted.fail });
+      if (scripted.text) live({ text: scripted.text });
+      resolve({ type: "reply", reply: replyOf(scripted) });
+    });
+    const cancel = () => {
+      this.cancelled += 1;
+      settle({
+        type: "failed",
+        failure: { code: "provider_error", message: "cancelled", retryable: false },
+      });
+    };
+    return { outcome, cancel };
+  }
+}
+
+const replyOf = (s: Scripted): Reply => ({
+  text: s.text ?? "",
+  thinking: s.thinking ?? "",
+  calls: (s.calls ?? []).map(([name, args], i) => ({
+    id: `x${i}`,
+    name,
+    arguments: typeof args === "string" ? args : JSON.stringify(args),
+  })),
+  finish: s.finish === undefined ? (s.calls ? "tool_calls" : "stop") : s.finish,
+  model: "fake",
+  usage: s.usage === undefined ? { input_tokens: 10, output_tokens: 5, cached_tokens: 0 } : s.usage,
+});
+
+// ---------------------------------------------------------------- tools
+
+interface Facts {
+  toolkit: string;
+  parallelSafe?: boolean;
+  effect?: boolean;
+  recovery?: Recovery;
+  brief?: boolean;
+}
+function spec(name: string, schema: z.ZodObject, facts: Facts): ToolSpec {
+  const shape = facts.brief === false ? schema : schema.extend({ brief: z.string().optional() });
+  return {
+    name,
+    description: name,
+    toolkit: facts.toolkit,
+    parallelSafe: facts.parallelSafe ?? false,
+    volatile: false,
+    effect: facts.effect ?? false,
+    recovery: facts.recovery ?? "rerun",
+    parameters: parametersOf(shape),
+    parse: parserOf(shape),
+  };
+}
+export const SPECS: ToolSpec[] = [
+  spec("shell_exec", z.object({ command: z.string() }), {
+    toolkit: "shell",
+    effect: true,
+    recovery: "report",
+  }),
+  spec("file_read", z.object({ path: z.string() }), { toolkit: "file", parallelSafe: true }),
+  spec("file_write", z.object({ path: z.string(), content: z.string() }), {
+    toolkit: "file",
+    effect: true,
+  }),
+  spec("attach", z.object({ command: z.string() }), {
+    toolkit: "shell",
+    effect: true,
+    recovery: "reattach",
+  }),
+  spec("message_notify_user", z.object({ text: z.string() }), { toolkit: "message", brief: false }),
+  spec(
+    "message_ask_user",
+    z.object({ text: z.string(), options: z.array(z.string()).optional() }),
+    { toolkit: "message", brief: false },
+  ),
+];
+
+const prompt = (name: string) =>
+  readFileSync(new URL(`../prompts/${name}.md`, import.meta.url), "utf8");
+export const KIT: Kit = {
+  tools: SPECS,
+  prompts: {
+    core: prompt("core"),
+    planner: prompt("planner"),
+    executor: prompt("executor"),
+    assistant: prompt("assistant"),
+  },
+  resolve: (provider, model) => ({ provider: provider || "fake", model: model || "fake-1" }),
+};
+
+/** What a tool run does: its result, or "hang" until it is released. */
+export type Behaviour = (run: ToolRun) => ToolResult | "hang";
+export const succeed = (t = "ok"): ToolResult => ({ ok: true, text: t });
+
+/** Runs nothing; keeps a ledger of effects that outlives a crash, and of dispatches. */
+export class FakeTools {
+  readonly dispatched: ToolRun[] = [];
+  /** `name:id` of each effect; a `reattach` tool finds its own again. */
+  readonly effects: string[] = [];
+  readonly cancelled: string[] = [];
+  readonly open = new Map<string, (r: ToolResult) => void>();
+  behaviour: Behaviour = () => succeed();
+
+  run(run: ToolRun): Flight<ToolResult> {
+    this.dispatched.push(run);
+    const tool = SPECS.find((t) => t.name === run.name);
+    const mark = `${run.name}:${run.id}`;
+    const again = tool?.recovery === "reattach" && run.reopened && this.effects.includes(mark);
+    if (tool?.effect && !again) this.effects.push(mark);
+    const result = this.behaviour(run);
+    const outcome = new Promise<ToolResult>((resolve) => {
+      if (result === "hang") this.open.set(run.id, resolve);
+      else resolve(result);
+    });
+    return {
+      outcome,
+      cancel: () => {
+        this.cancelled.push(run.id);
+        this.release(run.id, { ok: false, text: "cancelled" });
+      },
+    };
+  }
+  release(id: string, result: ToolResult = succeed()): void {
+    this.open.get(id)?.(result);
+    this.open.delete(id);
+  }
+}
+
+// ---------------------------------------------------------------- store
+
+/** What survives: everything as text, like SQLite. */
+export class Disk {
+  session = "";
+  readonly rows: Row[] = [];
+  readonly events: Event[] = [];
+  commits = 0;
+  /** The commit that fails, counted from 1; it changes nothing. */
+  failAt = 0;
+  /** The commit after which the object dies. */
+  dieAfter = 0;
+
+  write(change: Change): void {
+    this.commits += 1;
+    if (this.commits === this.failAt) throw new Error(`commit ${this.commits} fails`);
+    this.session = JSON.stringify(change.session);
+    this.rows.push(...change.rows);
+    this.rows.sort((a, b) => a.id - b.id);
+    this.events.push(...change.events);
+  }
+}
+
+// ---------------------------------------------------------------- one session, driven
+
+export interface Options {
+  script?: Scripted[];
+  mode?: Mode;
+  title?: string;
+  settings?: SettingsLayer;
+  kit?: Kit;
+}
+
+export class Harness {
+  readonly disk = new Disk();
+  readonly model: ScriptedModel;
+  readonly tools = new FakeTools();
+  readonly live: LiveFrame[] = [];
+  now = Date.UTC(2026, 0, 1);
+  wakeAt: number | null = null;
+  broken = 0;
+  private ids = 0;
+  private drive!: Drive;
+  private session!: Session;
+  private readonly settings: SettingsLayer;
+  private readonly kit: Kit;
+
+  constructor(options: Options = {}) {
+    this.model = new ScriptedModel(options.script ?? []);
+    this.settings = options.settings ?? {};
+    this.kit = options.kit ?? KIT;
+    this.session = newSession({
+      id: "s1",
+      owner: "local",
+      mode: options.mode ?? "agent",
+      title: options.title ?? "",
+      settings: this.settings,
+      ephemeral: false,
+      at: this.now,
+    });
+    this.disk.session = JSON.stringify(this.session);
+    this.start();
+  }
+
+  /** A new object over the same disk: an eviction, a deploy, a crash. */
+  private start(): void {
+    this.session = JSON.parse(this.disk.session) as Session;
+    const rows = new Map<MemoryName, Row[]>();
+    const mine = { alive: true };
+    const ports: Ports = {
+      store: {
+        session: () => this.session,
+        commit: (change) => {
+          if (!mine.alive) throw new Error("the object is dead");
+          this.disk.write(change);
+          this.session = change.session;
+          rows.clear();
+          if (this.disk.commits === this.disk.dieAfter) {
+            mine.alive = false;
+            throw new Error("died after the commit");
+          }
+        },
+        rows: (memory) => {
+          const held = rows.get(memory) ?? this.disk.rows.filter((r) => r.memory === memory);
+          rows.set(memory, held);
+          return held;
+        },
+      },
+      model: { call: (request, live) => this.model.call(request.body, live) },
+      tools: { run: (run) => this.tools.run(run) },
+      clock: { now: () => this.now },
+      live: (frame) => void this.live.push(frame),
+      wake: (at) => {
+        this.wakeAt = at;
+      },
+      broken: () => {
+        this.broken += 1;
+      },
+    };
+    this.drive = createDrive(ports, this.kit);
+    this.dead = () => {
+      mine.alive = false;
+      this.drive.halt();
+    };
+  }
+  private dead: () => void = () => {};
+
+  /** Kills the object, wherever it is, and brings it back. */
+  crash(): void {
+    this.dead();
+    for (const id of [...this.tools.open.keys()]) this.tools.open.delete(id);
+    this.start();
+    this.drive.wake();
+  }
+
+  keep(outcome: Outcome): Change {
+    return this.drive.keep(outcome);
+  }
+  say(message: string, delivery: Delivery = "steer", clientId = `u${++this.ids}`): Change {
+    const settings = mergeSettings([this.settings]);
+    return this.keep({
+      type: "said",
+      clientId,
+      text: message,
+      attachments: [],
+      delivery,
+      settings,
+    });
+  }
+  answer(message: string): Change {
+    return this.keep({ type: "answered", clientId: `u${++this.ids}`, text: message });
+  }
+  stop(): Change {
+    return this.keep({ type: "stopped" });
+  }
+
+  /** Lets everything happen that can; sleeps are slept through by the clock. A broken object is woken anew. */
+  async settle(): Promise<void> {
+    for (let quiet = 0; quiet < 3; ) {
+      const before = this.disk.commits + this.model.bodies.length + this.tools.dispatched.length;
+      await new Promise((r) => setImmediate(r));
+      if (this.broken > 0) {
+        this.broken = 0;
+        this.crash();
+      }
+      if (this.wakeAt !== null && this.head.status === "running") {
+        this.now = Math.max(this.now, this.wakeAt);
+        this.wakeAt = null;
+        this.drive.kick();
+      }
+      const after = this.disk.commits + this.model.bodies.length + this.tools.dispatched.length;
+      quiet = before === after ? quiet + 1 : 0;
+    }
+  }
+  async run(message: string): Promise<this> {
+    this.say(message);
+    await this.settle();
+    return this;
+  }
+
+  get head(): Session {
+    return this.session;
+  }
+  get events(): Event[] {
+    return this.disk.events;
+  }
+  get requests(): RequestBody[] {
+    return this.model.bodies.map((b) => JSON.parse(b) as RequestBody);
+  }
+  /** `suat` for system, user, assistant, tool. */
+  roles(n: number): string {
+    return this.requests[n - 1]?.messages.map((m) => m.role[0]).join("") ?? "";
+  }
+  offered(n: number): string[] {
+    return this.requests[n - 1]?.tools?.map((t) => t.function.name) ?? [];
+  }
+  /** The last message of request n, as text. */
+  last(n: number): string {
+    return this.requests[n - 1]?.messages.at(-1)?.content ?? "";
+  }
+  of<N extends Event["event"]>(name: N): Extract<Event, { event: N }>["data"][] {
+    return this.events.filter((e) => e.event === name).map((e) => e.data as never);
+  }
+  /** The log in one word per event, `usage` left out: it may stand anywhere. */
+  get log(): string[] {
+    return this.events.filter((e) => e.event !== "usage").map(label);
+  }
+  /** Faults that the oracles found in requests and log, and replies nobody asked for. */
+  faults(damaged = false): string[] {
+    const left = this.model.left > 0 ? [`${this.model.left} scripted replies were not used`] : [];
+    return [...this.model.faults, ...checkEvents(this.events as never, damaged), ...left];
+  }
+}
+
+export function label(e: Event): string {
+  switch (e.event) {
+    case "message":
+      return `message(${e.data.role === "user" ? "user" : e.data.kind})`;
+    case "plan":
+      return `plan(${e.data.op})`;
+    case "step":
+      return `step(${e.data.id} ${e.data.status}${e.data.success === false ? " without success" : ""})`;
+    case "tool":
+      return `tool(${e.data.status})`;
+    case "status_update":
+      return `status(${e.data.status})`;
+    case "nudge":
+      return `nudge(${e.data.reason})`;
+    case "notice":
+      return `notice(${e.data.code})`;
+    case "error":
+      return `error(${e.data.code})`;
+    case "done":
+      return `done(${e.data.outcome})`;
+    default:
+      return e.event;
+  }
+}

@@ -1,0 +1,35 @@
+import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "core",
+          environment: "node",
+          include: ["test/core/**/*.test.ts", "test/page/**/*.test.ts", "test/tools/**/*.test.ts"],
+        },
+      },
+      {
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: "./wrangler.toml" },
+            verbose: false,
+          }),
+        ],
+        test: {
+          name: "worker",
+          include: ["test/worker/**/*.test.ts"],
+          // Each isolated file costs about 1.5 s of start-up on two cores; the tests use fresh ids instead.
+          isolate: false,
+          maxWorkers: 1,
+          testTimeout: 15_000,
+          deps: {
+            optimizer: { ssr: { enabled: true, include: ["openai", "hono", "zod", "just-bash/browser"] } },
+          },
+        },
+      },
+    ],
+  },
+});
