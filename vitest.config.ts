@@ -26,7 +26,7 @@ export default defineConfig({
           maxWorkers: 1,
           testTimeout: 15_000,
           deps: {
-            optimizer: { ssr: { enabled: true, include: ["openai", "hono", "zod", "just-bash/browser"] } },
+            optimizer: { ssr: { enabled: true, include: ["openai", "hono", "zod"] } },
           },
         },
       },

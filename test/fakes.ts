@@ -43,6 +43,8 @@ export interface Scripted {
   fail?: ModelFailure;
   /** Never answers. */
   hang?: true;
+  /** Answers when the model is told to (`release`). */
+  held?: true;
 }
 export const call = (...calls: [name: string, args: unknown][]): Scripted => ({ calls });
 export const text = (t: string): Scripted => ({ text: t });
@@ -87,16 +89,28 @@ export interface RequestBody {
   tool_choice?: unknown;
 }
 
+/** A model that answers by what it is offered. */
+export type Rule = (request: RequestBody) => Scripted;
+
 /** Replays a script. The same request bytes get the same reply again, as after a crash. */
 export class ScriptedModel {
   readonly bodies: string[] = [];
   readonly faults: string[] = [];
   private readonly given = new Map<string, Scripted>();
   private readonly script: Scripted[];
+  private readonly rule: Rule | null;
   cancelled = 0;
+  /** Lets the held reply go. */
+  release: () => void = () => {};
+  /** Turns of the event loop that the nth call takes. */
+  ticks: (n: number) => number = () => 0;
+  /** Marks (in `usage.output_tokens`) of replies whose call was cancelled before they came: none may be kept. */
+  readonly voided = new Set<number>();
+  private readonly marks = new Map<Scripted, number>();
 
-  constructor(script: Scripted[]) {
-    this.script = [...script];
+  constructor(script: Scripted[] | Rule) {
+    this.script = typeof script === "function" ? [] : [...script];
+    this.rule = typeof script === "function" ? script : null;
   }
   get left(): number {
     return this.script.length;
@@ -111,19 +125,32 @@ export class ScriptedModel {
       ...checkHistory(JSON.parse(body)).map((f) => `request ${this.bodies.length}: ${f}`),
     );
     const known = this.given.get(body);
-    const scripted = known ?? this.script.shift() ?? { hang: true };
+    const fresh = () => this.rule?.(JSON.parse(body) as RequestBody) ?? this.script.shift();
+    const scripted = known ?? fresh() ?? { hang: true };
     // A failure is tried again with the same bytes: the next one in the script answers then.
     if (!scripted.fail && !scripted.hang) this.given.set(body, scripted);
+    const mark = this.marks.get(scripted) ?? this.marks.size + 1;
+    this.marks.set(scripted, mark);
+    // Asked again with the same bytes, as after a crash: this time it may be kept.
+    this.voided.delete(mark);
     let settle: (o: ModelOutcome) => void = () => {};
-    const outcome = new Promise<ModelOutcome>((resolve) => {
+    let settled = false;
+    const outcome = new Promise<ModelOutcome>((done) => {
+      const resolve = (o: ModelOutcome) => {
+        settled = true;
+        done(o);
+      };
       settle = resolve;
       if (scripted.hang) return;
       if (scripted.fail) return resolve({ type: "failed", failure: scripted.fail });
       if (scripted.text) live({ text: scripted.text });
-      resolve({ type: "reply", reply: replyOf(scripted) });
+      const reply = () => resolve({ type: "reply", reply: replyOf(scripted, mark) });
+      if (scripted.held) this.release = reply;
+      else later(this.ticks(this.bodies.length), reply);
     });
     const cancel = () => {
       this.cancelled += 1;
+      if (!settled) this.voided.add(mark);
       settle({
         type: "failed",
         failure: { code: "provider_error", message: "cancelled", retryable: false },
@@ -133,7 +160,13 @@ export class ScriptedModel {
   }
 }
 
-const replyOf = (s: Scripted): Reply => ({
+/** After n turns of the event loop; at once for none. */
+function later(turns: number, act: () => void): void {
+  if (turns <= 0) act();
+  else setImmediate(() => later(turns - 1, act));
+}
+
+const replyOf = (s: Scripted, mark: number): Reply => ({
   text: s.text ?? "",
   thinking: s.thinking ?? "",
   calls: (s.calls ?? []).map(([name, args], i) => ({
@@ -143,7 +176,8 @@ const replyOf = (s: Scripted): Reply => ({
   })),
   finish: s.finish === undefined ? (s.calls ? "tool_calls" : "stop") : s.finish,
   model: "fake",
-  usage: s.usage === undefined ? { input_tokens: 10, output_tokens: 5, cached_tokens: 0 } : s.usage,
+  usage:
+    s.usage === undefined ? { input_tokens: 10, output_tokens: mark, cached_tokens: 0 } : s.usage,
 });
 
 // ---------------------------------------------------------------- tools
@@ -166,7 +200,7 @@ function spec(name: string, schema: z.ZodObject, facts: Facts): ToolSpec {
     effect: facts.effect ?? false,
     recovery: facts.recovery ?? "rerun",
     parameters: parametersOf(shape),
-    parse: parserOf(shape),
+    parse: parserOf(shape, parametersOf(shape)),
   };
 }
 export const SPECS: ToolSpec[] = [
@@ -252,14 +286,14 @@ export class Disk {
   readonly rows: Row[] = [];
   readonly events: Event[] = [];
   commits = 0;
-  /** The commit that fails, counted from 1; it changes nothing. */
-  failAt = 0;
-  /** The commit after which the object dies. */
-  dieAfter = 0;
+  /** Commits that fail, counted from 1: they change nothing. */
+  readonly failAt = new Set<number>();
+  /** Commits after which the object dies, before anything that follows from them. */
+  readonly dieAfter = new Set<number>();
 
   write(change: Change): void {
     this.commits += 1;
-    if (this.commits === this.failAt) throw new Error(`commit ${this.commits} fails`);
+    if (this.failAt.has(this.commits)) throw new Error(`commit ${this.commits} fails`);
     this.session = JSON.stringify(change.session);
     this.rows.push(...change.rows);
     this.rows.sort((a, b) => a.id - b.id);
@@ -270,7 +304,7 @@ export class Disk {
 // ---------------------------------------------------------------- one session, driven
 
 export interface Options {
-  script?: Scripted[];
+  script?: Scripted[] | Rule;
   mode?: Mode;
   title?: string;
   settings?: SettingsLayer;
@@ -298,6 +332,7 @@ export class Harness {
     this.session = newSession({
       id: "s1",
       owner: "local",
+      epoch: "e1",
       mode: options.mode ?? "agent",
       title: options.title ?? "",
       settings: this.settings,
@@ -321,7 +356,7 @@ export class Harness {
           this.disk.write(change);
           this.session = change.session;
           rows.clear();
-          if (this.disk.commits === this.disk.dieAfter) {
+          if (this.disk.dieAfter.has(this.disk.commits)) {
             mine.alive = false;
             throw new Error("died after the commit");
           }
@@ -356,7 +391,11 @@ export class Harness {
     this.dead();
     for (const id of [...this.tools.open.keys()]) this.tools.open.delete(id);
     this.start();
-    this.drive.wake();
+    try {
+      this.drive.wake();
+    } catch {
+      // Dead again at once; `broken` has been told.
+    }
   }
 
   keep(outcome: Outcome): Change {
@@ -377,12 +416,12 @@ export class Harness {
     return this.keep({ type: "answered", clientId: `u${++this.ids}`, text: message });
   }
   stop(): Change {
-    return this.keep({ type: "stopped" });
+    return this.keep({ type: "stopped", clientId: `u${++this.ids}` });
   }
 
   /** Lets everything happen that can; sleeps are slept through by the clock. A broken object is woken anew. */
   async settle(): Promise<void> {
-    for (let quiet = 0; quiet < 3; ) {
+    for (let quiet = 0; quiet < 5; ) {
       const before = this.disk.commits + this.model.bodies.length + this.tools.dispatched.length;
       await new Promise((r) => setImmediate(r));
       if (this.broken > 0) {
@@ -434,7 +473,9 @@ export class Harness {
   /** Faults that the oracles found in requests and log, and replies nobody asked for. */
   faults(damaged = false): string[] {
     const left = this.model.left > 0 ? [`${this.model.left} scripted replies were not used`] : [];
-    return [...this.model.faults, ...checkEvents(this.events as never, damaged), ...left];
+    const ghosts = this.of("usage").filter((u) => this.model.voided.has(u.output_tokens));
+    const spoke = ghosts.map((u) => `V2: reply ${u.output_tokens} of a cancelled call was kept`);
+    return [...this.model.faults, ...checkEvents(this.events as never, damaged), ...left, ...spoke];
   }
 }
 

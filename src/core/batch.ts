@@ -57,11 +57,11 @@ function kindOf(heard: Heard): Call["kind"] {
   return heard.name === "message_notify_user" ? "notify" : "work";
 }
 
-function callOf(heard: Heard, id: string, index: number, row: number): Call {
+function callOf(heard: Heard, id: string, index: number, row: number, share: number): Call {
   const kind = kindOf(heard);
   const { brief, ...rest } = heard.args;
   // What the flow takes in itself stays whole; a reply is bounded, and such calls are few.
-  const shown = kind === "work" ? shownArgs(rest) : { args: heard.args, cut: false };
+  const shown = kind === "work" ? shownArgs(rest, share) : { args: heard.args, cut: false };
   return {
     id,
     row: row + 1 + index,
@@ -86,7 +86,7 @@ export function openBatch(d: Draft, reply: Reply, heard: Heard[]): void {
   if (reply.text.trim() !== "") speak(d, "notice", reply.text.trim(), { id: liveId(d.s) });
   const ids = heard.map(() => newId(d, "c"));
   const row = remember(d, memory, "reply", replyMessage(reply, ids, heard), heard.length);
-  const calls = heard.map((h, i) => callOf(h, ids[i] as string, i, row));
+  const calls = heard.map((h, i) => callOf(h, ids[i] as string, i, row, heard.length));
   const parallel = calls.every((c) => c.kind !== "work" || c.parallelSafe);
   d.s.batch = { memory, row, parallel, calls };
   calls.forEach((call, i) => {

@@ -4,7 +4,7 @@
  * L1  Every call is answered exactly once, at its reserved row, whatever ends it.
  * L2  `called` follows its `calling`, once; a call that never ran has neither.
  */
-import { head } from "./chars.ts";
+import { clean, head } from "./chars.ts";
 import { answerCall, type Draft, emit } from "./draft.ts";
 import { LIMITS } from "./limits.ts";
 import type { Batch, Call, RowKind } from "./session.ts";
@@ -54,7 +54,7 @@ export function endCall(d: Draft, call: Call, ending: Ending): void {
     ...face(call),
     status: "called",
     ok: ending.ok,
-    content: ending.content ?? { result: head(ending.text, LIMITS.eventOutputChars) },
+    content: ending.content ?? { result: head(clean(ending.text), LIMITS.eventOutputChars) },
     duration_ms: Math.max(0, d.at - (call.since ?? d.at)),
   });
 }

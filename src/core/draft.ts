@@ -17,7 +17,7 @@ import type {
 } from "./events.ts";
 import { toolMessage } from "./history.ts";
 import { LIMITS } from "./limits.ts";
-import type { Change } from "./ports.ts";
+import type { Change, ClientMark } from "./ports.ts";
 import { settingsOf } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import type { Call, MemoryName, Row, RowKind, Session } from "./session.ts";
@@ -32,6 +32,7 @@ export interface Draft {
   readonly at: number;
   readonly events: Event[];
   readonly rows: Row[];
+  client?: ClientMark;
 }
 
 export const draftOf = (s: Session, kit: Kit, at: number): Draft => ({
@@ -42,7 +43,12 @@ export const draftOf = (s: Session, kit: Kit, at: number): Draft => ({
   rows: [],
 });
 
-export const finish = (d: Draft): Change => ({ session: d.s, events: d.events, rows: d.rows });
+export const finish = ({ s, events, rows, client }: Draft): Change => ({
+  session: s,
+  events,
+  rows,
+  ...(client ? { client } : {}),
+});
 
 export function emit<N extends EventName>(d: Draft, event: N, data: EventData<N>): void {
   d.s.seq += 1;
@@ -131,16 +137,19 @@ export function speak(
   });
 }
 
-/** Arguments cut to what an event shows; tells whether anything was cut. */
-export function shownArgs(args: JsonObject): { args: JsonObject; cut: boolean } {
-  if (JSON.stringify(args).length <= LIMITS.shownArgChars) return { args, cut: false };
+/** Arguments cut to what an event shows; tells whether anything was cut. `share`: calls in the same reply. */
+export function shownArgs(args: JsonObject, share: number): { args: JsonObject; cut: boolean } {
+  const max = Math.min(LIMITS.shownArgsChars, Math.floor(LIMITS.shownBatchChars / share));
+  if (JSON.stringify(args).length <= Math.min(max, LIMITS.shownArgChars))
+    return { args, cut: false };
   const short: JsonObject = {};
   for (const [key, value] of Object.entries(args)) {
     const text = typeof value === "string" ? value : JSON.stringify(value);
-    if (text.length <= LIMITS.shownArgChars) short[key] = value;
-    else short[key] = head(text, LIMITS.shownArgChars);
+    short[key] = text.length <= LIMITS.shownArgChars ? value : head(text, LIMITS.shownArgChars);
   }
   const whole = JSON.stringify(short);
-  const fits = whole.length <= LIMITS.shownArgsChars;
-  return { args: fits ? short : { cut: head(whole, LIMITS.shownArgChars) }, cut: true };
+  return {
+    args: whole.length <= max ? short : { cut: head(whole, LIMITS.shownArgChars) },
+    cut: true,
+  };
 }

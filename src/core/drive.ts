@@ -175,6 +175,8 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     const request = buildRequest(s, kit, store.rows(policy.memory));
     const self: Aloft = { era: s.era, cancel: () => {}, spoke: null };
     const id = liveId(s);
+    // In the air before the call: a model may speak at once.
+    aloft.set(key, self);
     const flight = ports.model.call(request, (piece) => {
       if (aloft.get(key) === self && hear(piece, id, policy.liveText)) self.spoke = id;
     });

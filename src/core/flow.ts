@@ -59,8 +59,9 @@ function take(d: Draft, outcome: Outcome): boolean {
     case "answered":
       return answered(d, outcome.text, outcome.clientId);
     case "stopped":
-      if (d.s.status !== "running" && d.s.status !== "waiting") return false;
-      turn.stopTurn(d);
+      if (d.s.status === "running" || d.s.status === "waiting") turn.stopTurn(d);
+      // Stored even when there was nothing to stop: sent again later, it must not stop another turn.
+      d.client = { id: outcome.clientId, seq: d.s.seq, as: "stop" };
       return true;
     case "replied":
       replied(d, outcome.reply, outcome.inputChars);
@@ -111,6 +112,7 @@ function said(d: Draft, o: Said): boolean {
     client_id: o.clientId,
     ...(busy ? { delivery: o.delivery } : {}),
   });
+  d.client = { id: o.clientId, seq: d.s.seq, as: o.delivery };
   d.s.preview = head(text.replace(/\s+/g, " ").trim(), 140);
   const paths = o.attachments.map((f) => f.path);
   if (!busy) {
@@ -126,6 +128,7 @@ function answered(d: Draft, text: string, clientId: string): boolean {
   if (d.s.wait?.kind !== "question" || !d.s.returnTo) return false;
   const own = clean(text);
   draft.emit(d, "answer", { wait_id: d.s.wait.wait_id, text: own, client_id: clientId });
+  d.client = { id: clientId, seq: d.s.seq, as: "answer" };
   const phase = d.s.returnTo;
   Object.assign(d.s, { wait: null, returnTo: null, restarts: 0 });
   draft.setStatus(d, "running", phase);
@@ -278,6 +281,8 @@ function patched(d: Draft, o: Extract<Outcome, { type: "patched" }>): void {
 /** The object died while this ran: each running call follows its recovery; the rest is derived as ever. */
 function lost(d: Draft): boolean {
   if (d.s.status !== "running") return false;
+  // It slept until a time that the provider named: nothing was in flight, so nothing was lost.
+  if (d.s.retry && d.s.retry.at > d.at) return false;
   d.s.restarts += 1;
   if (d.s.restarts > LIMITS.restarts) {
     turn.failTurn(d, "restart_limit", draft.say(d).restartLimit(LIMITS.restarts), true);

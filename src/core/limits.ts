@@ -17,21 +17,22 @@ export const LIMITS = {
   /** A snapshot, characters. */
   snapshotChars: 240 * 1024,
   /** A model's reply, characters; beyond it the reply counts as cut. */
-  replyChars: 1024 * 1024,
+  replyChars: 256 * 1024,
   /** Tool calls in one reply. */
   replyCalls: 128,
   /** Messages that may wait for a running turn, and their characters together. */
   queueLength: 50,
-  queueChars: 1024 * 1024,
+  queueChars: 400_000,
   /** Code points of a step's result or error in the plan. */
   stepChars: 4_000,
   /** Steps of a plan. */
   planSteps: 50,
   /** Code points of a title. */
   titleChars: 80,
-  /** Code points of one string among the arguments that an event shows, and of all of them. */
+  /** Characters of one string among the arguments that an event shows, of a call's, and of a reply's together. */
   shownArgChars: 2_000,
   shownArgsChars: 16_000,
+  shownBatchChars: 256_000,
   /** Code points of a text that a model writes for people (final message, question). */
   proseChars: 256 * 1024,
   /** Code points of tool output in an event. */
@@ -44,6 +45,8 @@ export const LIMITS = {
   waitSeconds: 300,
   /** Events in one page of `GET …/events`. */
   eventsPage: 1_000,
+  /** … and its characters, roughly: a page has at least one event. */
+  pageChars: 8 * 1024 * 1024,
   /** Milliseconds between two joined live frames. */
   liveMs: 33,
   /** Milliseconds after which an unattended drive is looked after by the alarm. */

@@ -25,7 +25,7 @@ export interface Said {
 export type Outcome =
   | Said
   | { type: "answered"; clientId: string; text: string }
-  | { type: "stopped" }
+  | { type: "stopped"; clientId: string }
   | { type: "replied"; era: number; reply: Reply; inputChars: number }
   | { type: "model_failed"; era: number; failure: ModelFailure }
   | { type: "ran"; era: number; callId: string; result: ToolResult }

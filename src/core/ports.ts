@@ -1,8 +1,8 @@
 /**
  * The only ways out of the core. Each port says in one sentence whether it may throw and be called twice.
  */
-import type { ErrorCode, Event, EventData, EventName } from "./events.ts";
-import type { Call, MemoryName, Row, Session } from "./session.ts";
+import type { Delivery, ErrorCode, Event } from "./events.ts";
+import type { MemoryName, Row, Session } from "./session.ts";
 import type { JsonObject, ToolResult } from "./tool.ts";
 
 /** One request to a model: the body is the exact JSON text, `messages` last. */
@@ -93,6 +93,13 @@ export interface Change {
   session: Session;
   events: Event[];
   rows: Row[];
+  /** A client's frame that this commit takes in: the same id again is a duplicate. */
+  client?: ClientMark;
+}
+export interface ClientMark {
+  id: string;
+  seq: number;
+  as: Delivery | "answer" | "stop";
 }
 
 /** The durable side of one session. */
@@ -122,5 +129,3 @@ export interface Ports {
   /** The drive cannot go on (the store failed): the object is to die and be woken. Never throws. */
   broken(error: unknown): void;
 }
-
-export type { Call, EventData, EventName };

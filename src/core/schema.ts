@@ -1,50 +1,59 @@
-/** From a zod schema to what a model is told and what its arguments are held against. */
+/**
+ * From a zod schema to what a model is told, and what its arguments are held against.
+ *
+ * J1  The JSON Schema is plain: no `$schema`, no `additionalProperties`, no bounds that only say "integer".
+ * J2  Unknown fields are dropped; null counts as absent. Nothing here throws.
+ * J3  An error is written for a model: which field, which rule, and all fields of the tool.
+ */
 import * as z from "zod";
 import type { JsonObject, Parsed } from "./tool.ts";
 
-/** Keys that providers refuse or that only cost tokens. */
-const DROP = new Set(["$schema", "additionalProperties", "~standard"]);
-
-function tidy(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(tidy);
+function strip(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(strip);
   if (typeof node !== "object" || node === null) return node;
-  return Object.fromEntries(
-    Object.entries(node)
-      .filter(([key, value]) => !DROP.has(key) && !isIntBound(key, value))
-      .map(([key, value]) => [key, tidy(value)]),
+  const kept = Object.entries(node).filter(
+    ([key, value]) =>
+      key !== "$schema" &&
+      key !== "additionalProperties" &&
+      Math.abs(Number(value)) !== Number.MAX_SAFE_INTEGER,
   );
+  return Object.fromEntries(kept.map(([key, value]) => [key, strip(value)]));
 }
-/** zod bounds every integer by the safe range; a model need not read that. */
-const isIntBound = (key: string, value: unknown) =>
-  (key === "maximum" && value === Number.MAX_SAFE_INTEGER) ||
-  (key === "minimum" && value === Number.MIN_SAFE_INTEGER);
 
-/** JSON Schema of an object schema, `type: "object"`, without keys that providers refuse. */
+/** JSON Schema of an object schema, `type: "object"`. */
 export const parametersOf = (schema: z.ZodObject): JsonObject =>
-  tidy(z.toJSONSchema(schema, { io: "input" })) as JsonObject;
+  strip(z.toJSONSchema(schema, { io: "input" })) as JsonObject;
 
-/** A parser that never throws; its error names each field and its rule, for a model to read. */
-export function parserOf(schema: z.ZodObject): (args: JsonObject) => Parsed {
+const withoutNulls = (raw: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
+
+/** `parameters`: what the model was shown; the error names its fields. */
+export function parserOf<S extends z.ZodObject>(
+  schema: S,
+  parameters: JsonObject,
+): (args: JsonObject) => Parsed<z.output<S>> {
   return (args) => {
-    const parsed = schema.safeParse(args);
-    if (parsed.success) return { ok: true, value: parsed.data as JsonObject };
-    return { ok: false, error: `${faults(parsed.error)}. Fields: ${fieldList(schema)}` };
+    const parsed = schema.safeParse(withoutNulls(args));
+    return parsed.success
+      ? { ok: true, value: parsed.data }
+      : { ok: false, error: explain(parameters, parsed.error) };
   };
 }
 
-const faults = (error: z.ZodError) =>
-  error.issues
-    .slice(0, 8)
-    .map((i) => `${i.path.map(String).join(".") || "arguments"}: ${i.message}`)
-    .join("; ");
+function explain(parameters: JsonObject, error: z.ZodError): string {
+  const properties = (parameters.properties ?? {}) as Record<string, JsonObject>;
+  const required = new Set((parameters.required ?? []) as string[]);
+  const fields = Object.entries(properties).map(([field, schema]) => {
+    const type = String(schema.type ?? "value");
+    return `${field} (${type}, ${required.has(field) ? "required" : "optional"})`;
+  });
+  const issues = error.issues.slice(0, 5).map(problem);
+  return `${issues.join("; ")}. Fields: ${fields.join(", ")}.`;
+}
 
-/** `path: string, start_line?: integer`, read off the JSON Schema. */
-function fieldList(schema: z.ZodObject): string {
-  const json = parametersOf(schema) as {
-    properties?: Record<string, { type?: string }>;
-    required?: string[];
-  };
-  return Object.entries(json.properties ?? {})
-    .map(([name, p]) => `${name}${json.required?.includes(name) ? "" : "?"}: ${p.type ?? "any"}`)
-    .join(", ");
+function problem(issue: z.core.$ZodIssue): string {
+  const field = issue.path.length > 0 ? `\`${issue.path.join(".")}\`` : "the arguments";
+  if (issue.code !== "invalid_type") return `${field}: ${issue.message}`;
+  const missing = issue.message.endsWith("received undefined");
+  return missing ? `${field} is missing` : `${field} must be of type ${issue.expected}`;
 }

@@ -6,7 +6,7 @@
  *     results, so results stand in call order whenever they arrive, and no result waits in the head.
  * M3  `state` is written with every commit; `plan`, `queue`, `settings` and `turn` only when they changed.
  */
-import type { Delivery, ErrorCode, FileInfo, Phase, Role, Status, Step, Wait } from "./events.ts";
+import type { Delivery, ErrorCode, Phase, Status, Step, Wait } from "./events.ts";
 import type { Settings, SettingsLayer } from "./settings.ts";
 import type { JsonObject, Recovery } from "./tool.ts";
 
@@ -105,6 +105,8 @@ export interface State {
   schema: number;
   id: string;
   owner: string;
+  /** Incarnation of the log: a cursor of another one cannot be served. */
+  epoch: string;
   mode: Mode;
   title: string;
   /** A person or the planner has set the title. */
@@ -149,7 +151,7 @@ export interface State {
   restarts: number;
   /** The last step worked on did not succeed. */
   failing: boolean;
-  /** An `ask` whose reply was cut: live text of this message id is void. */
+  /** The newest message, cut, for lists. */
   preview: string;
   usage: Usage;
   /** Usage before this turn began; the difference is the turn's. */
@@ -170,6 +172,7 @@ export interface Session extends State {
 export interface NewSession {
   id: string;
   owner: string;
+  epoch: string;
   mode: Mode;
   title: string;
   settings: SettingsLayer;
@@ -184,6 +187,7 @@ export function newSession(n: NewSession): Session {
     schema: SCHEMA,
     id: n.id,
     owner: n.owner,
+    epoch: n.epoch,
     mode: n.mode,
     title: n.title,
     titled: n.title !== "",
@@ -231,6 +235,3 @@ export const COLD_PARTS = ["plan", "queue", "settings", "turn"] as const;
 export function upgrade(saved: Session): Session | null {
   return saved.schema === SCHEMA ? saved : null;
 }
-
-export type { Role };
-export type Attachments = FileInfo[];

@@ -69,17 +69,16 @@ export const TERMINAL_FACTS: ToolFacts = {
   recovery: "rerun",
 };
 
-export const TERMINALS = Object.fromEntries(
-  Object.entries(SCHEMAS).map(([name, schema]) => [
-    name,
-    {
-      ...TERMINAL_FACTS,
-      name,
-      description: ABOUT[name as TerminalName],
-      parameters: parametersOf(schema),
-      parse: parserOf(schema),
-    } satisfies ToolSpec,
-  ]),
-) as Record<TerminalName, ToolSpec>;
+function specOf(name: TerminalName): ToolSpec {
+  const parameters = parametersOf(SCHEMAS[name]);
+  const parse = parserOf(SCHEMAS[name], parameters);
+  return { ...TERMINAL_FACTS, name, description: ABOUT[name], parameters, parse };
+}
+export const TERMINALS: Record<TerminalName, ToolSpec> = {
+  create_plan: specOf("create_plan"),
+  update_plan: specOf("update_plan"),
+  complete_step: specOf("complete_step"),
+  deliver_result: specOf("deliver_result"),
+};
 
 export const isTerminal = (name: string): name is TerminalName => Object.hasOwn(TERMINALS, name);

@@ -24,7 +24,7 @@ export interface ToolFacts {
   recovery: Recovery;
 }
 
-export type Parsed = { ok: true; value: JsonObject } | { ok: false; error: string };
+export type Parsed<T = JsonObject> = { ok: true; value: T } | { ok: false; error: string };
 
 export interface ToolSpec extends ToolFacts {
   name: string;

@@ -35,7 +35,11 @@ export interface Box {
   /** One honest paragraph for the model: what this machine has and what is missing. */
   readonly about: string;
   /** Output goes to `live` as it comes. Aborting ends the process. */
-  exec(request: ExecRequest, live: (text: string) => void, signal: AbortSignal): Promise<ExecResult>;
+  exec(
+    request: ExecRequest,
+    live: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<ExecResult>;
   /** null: there is no such file. */
   read(path: string): Promise<Uint8Array | null>;
   /** Creates folders on the way. A quota that would be passed is `{ok: false}` with the reason. */

@@ -1,0 +1,139 @@
+/**
+ * Which models a deployment has, told from its variables, and the call that goes to the right one.
+ *
+ * V1  Naming a provider that is not configured never falls back to another: the call says what is missing.
+ * V2  Without any key the practice model answers, so a fresh checkout works.
+ * V3  The model's name reaches the provider as it was given, unchecked.
+ */
+import type { Flight, Model, ModelOutcome, ModelRequest, Piece } from "../../core/ports.ts";
+import { noProvider } from "./failure.ts";
+import { callOpenAI, type Fetch } from "./openai.ts";
+import { callPractice } from "./practice.ts";
+
+export const PROVIDERS = [
+  "openai",
+  "anthropic",
+  "gemini",
+  "workers-ai",
+  "custom",
+  "practice",
+] as const;
+export type ProviderId = (typeof PROVIDERS)[number];
+
+export interface Provider {
+  id: ProviderId;
+  /** "" for the practice model, which goes nowhere. */
+  baseURL: string;
+  apiKey: string;
+  /** What is asked when nobody names a model; "" when the deployment does not say. */
+  model: string;
+}
+
+/** A deployment's variables: a Worker's `env` fits. */
+export type ModelEnv = Readonly<Record<string, unknown>>;
+
+const PRACTICE: Provider = { id: "practice", baseURL: "", apiKey: "", model: "practice" };
+
+function read(env: ModelEnv, name: string): string {
+  const value = env[name];
+  return typeof value === "string" ? value.trim() : "";
+}
+
+/** The configured providers in order of preference; the practice model is always the last. */
+export function providers(env: ModelEnv): Provider[] {
+  const hosted: Provider[] = [
+    {
+      id: "openai",
+      baseURL: read(env, "OPENAI_BASE_URL") || "https://api.openai.com/v1",
+      apiKey: read(env, "OPENAI_API_KEY"),
+      model: read(env, "OPENAI_MODEL_NAME") || "gpt-4.1-mini",
+    },
+    {
+      id: "anthropic",
+      baseURL: "https://api.anthropic.com/v1/",
+      apiKey: read(env, "ANTHROPIC_API_KEY"),
+      model: read(env, "ANTHROPIC_MODEL_NAME") || "claude-sonnet-4-5",
+    },
+    {
+      id: "gemini",
+      baseURL: "https://generativelanguage.googleapis.com/v1beta/openai/",
+      apiKey: read(env, "GEMINI_API_KEY"),
+      model: read(env, "GEMINI_MODEL_NAME") || "gemini-2.5-flash",
+    },
+  ];
+  const found = hosted.filter((provider) => provider.apiKey !== "");
+  // A server of one's own often has no key, but always an address.
+  const baseURL = read(env, "CUSTOM_BASE_URL");
+  if (baseURL !== "") {
+    const apiKey = read(env, "CUSTOM_API_KEY");
+    found.push({ id: "custom", baseURL, apiKey, model: read(env, "CUSTOM_MODEL_NAME") });
+  }
+  return [...found, PRACTICE];
+}
+
+/** The provider for `""`: what `PROVIDER` names, configured or not, else the first that is configured. */
+export function defaultProvider(env: ModelEnv): string {
+  return read(env, "PROVIDER").toLowerCase() || (providers(env)[0] ?? PRACTICE).id;
+}
+
+/** The provider and model that a pair of settings stands for; "" = the default. Never throws. */
+export function resolve(
+  env: ModelEnv,
+  provider: string,
+  model: string,
+): { provider: string; model: string } {
+  const id = provider.trim().toLowerCase() || defaultProvider(env);
+  const configured = providers(env).find((p) => p.id === id);
+  return { provider: id, model: model || configured?.model || "" };
+}
+
+export type CallAny = (
+  request: ModelRequest,
+  live: (piece: Piece) => void,
+  signal: AbortSignal,
+) => Promise<ModelOutcome>;
+
+/** Calls the provider that the request names. Never rejects. */
+export function createModel(env: ModelEnv, options: { fetch?: Fetch } = {}): CallAny {
+  return async (request, live, signal) => {
+    const { provider: id } = resolve(env, request.provider, request.model);
+    const provider = providers(env).find((p) => p.id === id);
+    if (!provider) return { type: "failed", failure: noProvider(missing(id)) };
+    if (provider.id === "practice") return callPractice(request, live, signal);
+    if (request.model === "" && provider.model === "") {
+      return { type: "failed", failure: noProvider(`No model is named: ${unnamed(id)}`) };
+    }
+    const { baseURL, apiKey } = provider;
+    return callOpenAI(request, { baseURL, apiKey, fetch: options.fetch }, live, signal);
+  };
+}
+
+/** The core's port: the same call with a handle to cancel it. */
+export function createModelPort(env: ModelEnv, options: { fetch?: Fetch } = {}): Model {
+  const call = createModel(env, options);
+  return {
+    call(request, live): Flight<ModelOutcome> {
+      const controller = new AbortController();
+      const outcome = call(request, live, controller.signal);
+      return { outcome, cancel: () => controller.abort() };
+    },
+  };
+}
+
+const NEEDS: Record<string, string> = {
+  openai: "set OPENAI_API_KEY",
+  anthropic: "set ANTHROPIC_API_KEY",
+  gemini: "set GEMINI_API_KEY",
+  custom: "set CUSTOM_BASE_URL (and CUSTOM_API_KEY, CUSTOM_MODEL_NAME)",
+  "workers-ai": "it is not available in this version; choose another",
+};
+
+function missing(id: string): string {
+  const needs = NEEDS[id];
+  return needs
+    ? `The model provider "${id}" is not configured: ${needs}.`
+    : `There is no model provider "${id.slice(0, 40)}". Known are: ${PROVIDERS.join(", ")}.`;
+}
+
+const unnamed = (id: string): string =>
+  `set ${id.toUpperCase()}_MODEL_NAME, or choose a model in the settings.`;

@@ -1,0 +1,47 @@
+/**
+ * The terminal file: what a script's commands print is appended to it and goes to the capture at once.
+ */
+import type { FileContent, IFileSystem } from "just-bash/browser";
+import type { Capture } from "./capture.ts";
+
+/** File contents as the interpreter hands them over: "binary" stands for one byte per character. */
+export function contentBytes(content: FileContent, options: unknown): Uint8Array {
+  if (typeof content !== "string") return content;
+  const name = typeof options === "object" && options ? Reflect.get(options, "encoding") : options;
+  if (name === "base64") return Uint8Array.from(atob(content), (c) => c.charCodeAt(0));
+  if (name === "hex") {
+    return Uint8Array.from(content.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  }
+  const oneByteEach = name === "binary" || name === "latin1" || name === "ascii";
+  // Messages come as "binary" even when they quote a name with wider characters.
+  if (!oneByteEach || has(content, (unit) => unit > 0xff)) return new TextEncoder().encode(content);
+  const bytes = new Uint8Array(content.length);
+  for (let i = 0; i < content.length; i++) bytes[i] = content.charCodeAt(i);
+  return bytes;
+}
+
+function has(text: string, test: (unit: number) => boolean): boolean {
+  for (let i = 0; i < text.length; i++) if (test(text.charCodeAt(i))) return true;
+  return false;
+}
+
+/** True for what could be bytes: such a text has to be decoded. */
+const ambiguous = (text: string): boolean => has(text, (unit) => unit > 0x7f && unit <= 0xff);
+
+/** The interpreter names options of its own that mean nothing to who reads this. */
+export const plain = (text: string): string =>
+  text.replace(/, increase executionLimits\.\w+/g, "").replaceAll("bash: execution aborted\n", "");
+
+/** Turns `fs`, which holds the empty terminal file, into one that shows what is written to it. */
+export function showTerminal(fs: IFileSystem, capture: Capture): IFileSystem {
+  const show = async (_path: string, content: FileContent, options?: unknown): Promise<void> => {
+    if (typeof content === "string" && !ambiguous(content)) {
+      capture.text(plain(content));
+    } else {
+      capture.bytes(contentBytes(content, options));
+    }
+  };
+  fs.appendFile = show;
+  fs.writeFile = show;
+  return fs;
+}

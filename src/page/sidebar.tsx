@@ -1,0 +1,136 @@
+/** The list of sessions: what needs you, what works, what is done. */
+import { useState } from "preact/hooks";
+import type { SessionInfo } from "../core/wire.ts";
+import { api } from "./api.ts";
+import { Icon, type IconName } from "./icons.tsx";
+import { sessionHref } from "./route.ts";
+import { StateMark } from "./status.tsx";
+import { applyTheme, nextTheme, readTheme, type Theme } from "./storage.ts";
+import { type StringKey, t } from "./strings.ts";
+import { ago, exact, useNow } from "./time.ts";
+import type { SessionList } from "./use-sessions.ts";
+
+interface Props {
+  list: SessionList;
+  current: string | null;
+  open: boolean;
+  onNew(): void;
+  onClose(): void;
+  onSignedOut(): void;
+}
+
+export function Sidebar({ list, current, open, onNew, onClose, onSignedOut }: Props) {
+  const now = useNow(true, 20_000);
+  const waiting = list.sessions.filter((s) => s.status === "waiting").length;
+  return (
+    <nav class={`sidebar ${open ? "open" : ""}`} aria-label={t("sessions")}>
+      <Brand onClose={onClose} />
+      <button type="button" class="button new-session" onClick={onNew}>
+        <Icon name="plus" /> {t("newSession")}
+      </button>
+      <Search list={list} />
+      {waiting > 0 && (
+        <p class="waiting-count">
+          <Icon name="dot" /> {t("waitingCount", { n: waiting })}
+        </p>
+      )}
+      <ul class="session-list">
+        {list.sessions.map((info) => (
+          <SessionRow key={info.id} info={info} now={now} current={info.id === current} />
+        ))}
+      </ul>
+      {list.loaded && list.sessions.length === 0 && (
+        <p class={list.error ? "problem pad" : "muted pad"}>
+          {list.error ?? t(list.query ? "noMatches" : "noSessions")}
+        </p>
+      )}
+      {list.hasMore && (
+        <button type="button" class="link-button" onClick={list.more}>
+          {t("more")}
+        </button>
+      )}
+      <Footer onSignedOut={onSignedOut} />
+    </nav>
+  );
+}
+
+function Brand({ onClose }: { onClose(): void }) {
+  return (
+    <div class="brand">
+      <img src="/favicon.svg" alt="" width="28" height="28" />
+      <strong>{t("product")}</strong>
+      <button type="button" class="icon-button only-narrow" onClick={onClose} title={t("close")}>
+        <Icon name="cross" />
+        <span class="sr-only">{t("close")}</span>
+      </button>
+    </div>
+  );
+}
+
+function Search({ list }: { list: SessionList }) {
+  return (
+    <label class="search">
+      <Icon name="search" />
+      <span class="sr-only">{t("search")}</span>
+      <input
+        type="search"
+        placeholder={t("search")}
+        value={list.query}
+        onInput={(e) => list.setQuery(e.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+function SessionRow(props: { info: SessionInfo; now: number; current: boolean }) {
+  const { info, now, current } = props;
+  return (
+    <li>
+      <a
+        class="session-row"
+        href={sessionHref(info.id)}
+        aria-current={current ? "page" : undefined}
+      >
+        <span class="session-title">{info.title || t("untitled")}</span>
+        <span class="session-meta">
+          <StateMark state={info.status} />
+          <time dateTime={info.updated_at} title={exact(info.updated_at)}>
+            {ago(info.updated_at, now)}
+          </time>
+        </span>
+      </a>
+    </li>
+  );
+}
+
+const THEMES: Record<Theme, [StringKey, IconName]> = {
+  auto: ["themeAuto", "auto"],
+  light: ["themeLight", "sun"],
+  dark: ["themeDark", "moon"],
+};
+
+function Footer({ onSignedOut }: { onSignedOut(): void }) {
+  const [theme, setTheme] = useState(readTheme);
+  const [name, icon] = THEMES[theme];
+  const turn = () => {
+    const next = nextTheme(theme);
+    applyTheme(next);
+    setTheme(next);
+  };
+  return (
+    <div class="sidebar-foot">
+      <button type="button" class="link-button" onClick={turn}>
+        <Icon name={icon} /> {t("theme", { name: t(name) })}
+      </button>
+      <button
+        type="button"
+        class="icon-button"
+        title={t("signOut")}
+        onClick={() => void api.logout().then(onSignedOut, onSignedOut)}
+      >
+        <Icon name="exit" />
+        <span class="sr-only">{t("signOut")}</span>
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+/**
+ * Text that a model, a tool or a person wrote, as text nodes: nothing in it can become markup.
+ *
+ * A1  Only paragraphs, code spans, code blocks and links exist; everything else stays as it was written.
+ * A2  A link is http, https or mailto; it opens apart from the page and tells the other side nothing.
+ * A3  Nothing is loaded because of what a text says: images are links.
+ */
+import { blocks, safeUrl } from "./blocks.ts";
+import { memo } from "./memo.ts";
+
+const INLINE = /`([^`\n]+)`|((?:https?:\/\/|mailto:)[^\s<>"'`)\]}]+)/g;
+
+function Inline({ text }: { text: string }) {
+  const parts = [];
+  let at = 0;
+  for (const match of text.matchAll(INLINE)) {
+    parts.push(text.slice(at, match.index));
+    at = match.index + match[0].length;
+    if (match[1] !== undefined) {
+      parts.push(<code>{match[1]}</code>);
+      continue;
+    }
+    const address = (match[2] ?? "").replace(/[.,;:!?]+$/, "");
+    at -= match[0].length - address.length;
+    parts.push(<Link href={address}>{address}</Link>);
+  }
+  return (
+    <>
+      {parts}
+      {text.slice(at)}
+    </>
+  );
+}
+
+export function Link({ href, children }: { href: string; children: string }) {
+  const url = safeUrl(href);
+  if (!url) return <>{children}</>;
+  return (
+    <a href={url} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  );
+}
+
+export const Text = memo(function Text({ text }: { text: string }) {
+  return (
+    <div class="text">
+      {blocks(text).map((block) =>
+        block.type === "code" ? (
+          <pre>
+            <code>{block.text}</code>
+          </pre>
+        ) : (
+          <p>
+            <Inline text={block.text} />
+          </p>
+        ),
+      )}
+    </div>
+  );
+});

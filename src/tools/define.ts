@@ -1,0 +1,84 @@
+/**
+ * One tool, from one zod schema: what the model is shown, how its arguments are checked, how it runs.
+ *
+ * D1  The JSON Schema is plain: no `$schema`, no `additionalProperties`, no bounds that only say "integer".
+ * D2  Every work tool has `brief`, a label for people. It is required of the model but its absence is forgiven, it
+ *     stays among the parsed arguments for the event, and it never reaches `run`.
+ * D3  `parse` never throws. Unknown fields are dropped; null for an optional field counts as absent. Its errors are
+ *     written for a model: which field, which rule, and all fields of the tool.
+ * D4  `run` may throw: the runner makes data of it.
+ */
+import * as z from "zod";
+import type { FileInfo } from "../core/events.ts";
+import { parametersOf, parserOf } from "../core/schema.ts";
+import {
+  type JsonObject,
+  type ToolFacts,
+  type ToolResult,
+  type ToolSpec,
+  WORK_TOOLKITS,
+} from "../core/tool.ts";
+import type { Box } from "./box.ts";
+
+export interface ToolContext {
+  box: Box;
+  /** What clients see of a file, for download links; absent in tests and where there are no routes. */
+  files?: { info(path: string): FileInfo | null };
+  /** Output for people, as it comes; not stored. */
+  live: (text: string) => void;
+  /** Aborted when the user stops or the time is over. */
+  signal: AbortSignal;
+  /** The call's id, the same after a crash. */
+  id: string;
+  /** It was started before a crash and its outcome is unknown. */
+  reopened: boolean;
+  timeoutMs: number;
+  /** Code points of the result's text; the runner cuts to it. */
+  maxChars: number;
+}
+
+export interface Tool extends ToolSpec {
+  run(args: JsonObject, ctx: ToolContext): Promise<ToolResult>;
+}
+
+export interface Definition<S extends z.ZodObject> extends Partial<ToolFacts> {
+  name: string;
+  toolkit: string;
+  description: string;
+  args: S;
+  run: (args: z.output<S>, ctx: ToolContext) => Promise<ToolResult>;
+}
+
+const Brief = z
+  .string()
+  .describe(
+    "What this call does, in a few words in the user's language; people see it in the timeline.",
+  );
+
+/** Facts that are not stated are the careful ones: alone, effectful, never run twice. */
+export function defineTool<S extends z.ZodObject>(definition: Definition<S>): Tool {
+  const { name, toolkit, description, args, run } = definition;
+  const labelled = WORK_TOOLKITS.has(toolkit);
+  const parameters = parametersOf(labelled ? args.extend({ brief: Brief }) : args);
+  const parse = parserOf(args, parameters);
+  return {
+    name,
+    toolkit,
+    description,
+    parameters,
+    parallelSafe: definition.parallelSafe ?? false,
+    volatile: definition.volatile ?? false,
+    effect: definition.effect ?? true,
+    recovery: definition.recovery ?? "report",
+    parse(raw) {
+      const parsed = parse(raw);
+      if (!parsed.ok) return parsed;
+      const label = labelled && typeof raw.brief === "string" ? { brief: raw.brief } : {};
+      return { ok: true, value: { ...parsed.value, ...label } };
+    },
+    async run(raw, ctx) {
+      const parsed = parse(raw);
+      return parsed.ok ? run(parsed.value, ctx) : { ok: false, text: parsed.error };
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/**
+ * The tools, in the order in which a model is offered them: work first, messages last. A new tool is one small file
+ * and one line here. The order is part of a request's bytes: changing it costs the providers' caches.
+ */
+import type { Tool } from "./define.ts";
+import { fileRead, fileStrReplace, fileWrite } from "./file.ts";
+import { fileFindByName, fileFindInContent } from "./file-find.ts";
+import { messageAskUser, messageNotifyUser } from "./message.ts";
+import { shellExec } from "./shell.ts";
+
+export const TOOLS: readonly Tool[] = [
+  shellExec,
+  fileRead,
+  fileWrite,
+  fileStrReplace,
+  fileFindInContent,
+  fileFindByName,
+  messageNotifyUser,
+  messageAskUser,
+];
+
+export type { Tool } from "./define.ts";
+export { type RunPorts, runTool } from "./run.ts";

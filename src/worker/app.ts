@@ -1,0 +1,61 @@
+/** The HTTP face: routes, and the one place where a failure becomes a reply. */
+import { Hono } from "hono";
+import { type App, authenticate } from "./auth.ts";
+import { publicConfig, VERSION } from "./config.ts";
+import { errorBody, HttpProblem, type Problem } from "./problem.ts";
+import { accessRoutes } from "./routes/access.ts";
+import { fileRoutes } from "./routes/files.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
+import { turnRoutes } from "./routes/turns.ts";
+
+/** Errors of a Durable Object that died under a request: the same request again works. */
+const PASSING =
+  /restarted|code was updated|script has been upgraded|Network connection lost|exceeded its memory/i;
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof HttpProblem) return error.problem;
+  const text = error instanceof Error ? error.message : String(error);
+  console.error("request failed", error);
+  if (PASSING.test(text)) {
+    return {
+      status: 503,
+      code: "restarting",
+      message:
+        "The session is being restarted; nothing was lost. Send the request again with the same id.",
+    };
+  }
+  return {
+    status: 500,
+    code: "internal",
+    message: "Something went wrong here. Nothing was lost; try again.",
+  };
+}
+
+export const app = new Hono<App>();
+
+app.onError((error, c) => {
+  const problem = problemOf(error);
+  return c.json(errorBody(problem), problem.status);
+});
+app.notFound((c) =>
+  c.json(
+    errorBody({
+      status: 404,
+      code: "not_found",
+      message: "There is nothing at this address. See docs/api.md.",
+    }),
+    404,
+  ),
+);
+
+app.get("/api/health", (c) => c.json({ ok: true, version: VERSION }));
+app.route("/api", accessRoutes);
+
+app.use("/api/*", async (c, next) => {
+  c.set("owner", await authenticate(c));
+  await next();
+});
+app.get("/api/config", (c) => c.json(publicConfig(c.env)));
+app.route("/api/sessions", sessionRoutes);
+app.route("/api/sessions", turnRoutes);
+app.route("/api/sessions", fileRoutes);

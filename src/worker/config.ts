@@ -1,0 +1,75 @@
+/** What the deployment's variables say: settings layers, profiles, sandbox, and the public configuration. */
+import * as z from "zod";
+import manifest from "../../package.json";
+import { defaultProvider, providers } from "../adapters/model/providers.ts";
+import { LIMITS } from "../core/limits.ts";
+import { MODES, type Mode } from "../core/session.ts";
+import { DEFAULTS, SettingsLayer } from "../core/settings.ts";
+import type { Config } from "../core/wire.ts";
+import { TOOLS } from "../tools/index.ts";
+import type { Bindings } from "./env.ts";
+import { problem } from "./problem.ts";
+
+export const VERSION: string = manifest.version;
+/** Modes whose policies exist; the others answer `mode_unavailable`. */
+export const BUILT_MODES: readonly Mode[] = MODES.filter((m) => m === "agent" || m === "chat");
+
+/** A variable that holds JSON. A deployment that states nonsense must hear it, not run without its limits. */
+function parseVar<T>(name: string, text: string | undefined, schema: z.ZodType<T>): T | undefined {
+  if (!text?.trim()) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw problem(
+      500,
+      "bad_configuration",
+      `The variable ${name} is not valid JSON. Correct it and deploy again.`,
+    );
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [first] = parsed.error.issues;
+  throw problem(
+    500,
+    "bad_configuration",
+    `The variable ${name} is wrong at ${first?.path.join(".") || "its top"}: ${first?.message}`,
+  );
+}
+
+/** Layers around a session's own: the deployment's, then the profile's. */
+export function outerLayers(
+  env: Bindings,
+  profile: string | undefined,
+): (SettingsLayer | undefined)[] {
+  const deployment = parseVar("SETTINGS", env.SETTINGS, SettingsLayer);
+  const named = profile || deployment?.profile;
+  return [deployment, named ? profiles(env)[named] : undefined];
+}
+
+export const profiles = (env: Bindings): Record<string, SettingsLayer> =>
+  parseVar("PROFILES", env.PROFILES, z.record(z.string(), SettingsLayer)) ?? {};
+
+/** Which sandbox serves: never a fallback on failure. The container backend is not in this version. */
+export function sandboxOf(env: Bindings): "embedded" | "container" {
+  return env.SANDBOX === "container" ? "container" : "embedded";
+}
+
+export function publicConfig(env: Bindings): Config {
+  const configured = providers({ ...env });
+  const provider = defaultProvider({ ...env });
+  return {
+    product: "Dormouse",
+    version: VERSION,
+    providers: configured.map((p) => p.id),
+    provider,
+    models: configured.map((p) => p.model).filter((m) => m !== ""),
+    modes: [...BUILT_MODES],
+    profiles: Object.keys(profiles(env)),
+    tools: TOOLS.map((t) => ({ name: t.name, toolkit: t.toolkit })),
+    locales: ["auto", "en", "zh"],
+    limits: { ...LIMITS, ...DEFAULTS.limits },
+    sandbox: sandboxOf(env),
+    practice: provider === "practice",
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * The list of one owner's sessions, in an object of its own.
+ *
+ * D1  A session is listed before it is made and unlisted after it is gone, so that none is ever out of reach.
+ * D2  An update carries the session's `last_seq`: an older one that arrives late changes nothing.
+ * D3  A key (an outside chat's id) is bound to one session, once.
+ */
+import { DurableObject } from "cloudflare:workers";
+import type { SessionInfo } from "../core/wire.ts";
+import type { Bindings } from "./env.ts";
+
+export interface SessionPage {
+  sessions: SessionInfo[];
+  next_cursor: string | null;
+}
+
+const TABLES = [
+  "CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, updated TEXT NOT NULL, seq INTEGER NOT NULL, words TEXT NOT NULL, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
+  "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, id TEXT NOT NULL) STRICT, WITHOUT ROWID",
+];
+
+export class DirectoryObject extends DurableObject<Bindings> {
+  readonly #sql = this.ctx.storage.sql;
+
+  /** False: nothing was ever listed here, and a look makes no tables. */
+  #made(): boolean {
+    return (
+      this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'sessions'").toArray().length > 0
+    );
+  }
+
+  /** Lists a session that is about to be made, and binds its key; the id that the key already has, if any. */
+  async add(info: SessionInfo, key: string | undefined): Promise<{ existing: string | null }> {
+    if (!this.#made()) for (const table of TABLES) this.#sql.exec(table);
+    const bound = key === undefined ? undefined : this.#bound(key);
+    if (bound) return { existing: bound };
+    if (key !== undefined) this.#sql.exec("INSERT INTO keys (key, id) VALUES (?, ?)", key, info.id);
+    this.#put(info);
+    return { existing: null };
+  }
+  #bound(key: string): string | undefined {
+    return this.#sql.exec<{ id: string }>("SELECT id FROM keys WHERE key = ?", key).toArray()[0]
+      ?.id;
+  }
+
+  /** Takes in a newer state of a listed session; one that was removed stays removed. */
+  async update(info: SessionInfo): Promise<void> {
+    if (!this.#made()) return;
+    const held = this.#sql
+      .exec<{ seq: number; updated: string }>(
+        "SELECT seq, updated FROM sessions WHERE id = ?",
+        info.id,
+      )
+      .toArray()[0];
+    if (!held || held.seq > info.last_seq || held.updated > info.updated_at) return;
+    this.#put(info);
+  }
+  #put(info: SessionInfo): void {
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO sessions (id, updated, seq, words, json) VALUES (?, ?, ?, ?, ?)",
+      info.id,
+      info.updated_at,
+      info.last_seq,
+      `${info.title}\n${info.preview}`.toLowerCase(),
+      JSON.stringify(info),
+    );
+  }
+
+  async remove(id: string): Promise<void> {
+    if (!this.#made()) return;
+    this.#sql.exec("DELETE FROM sessions WHERE id = ?", id);
+    this.#sql.exec("DELETE FROM keys WHERE id = ?", id);
+  }
+
+  /** Newest activity first. `cursor`: the last one of the page before, as it was given out. */
+  async list(limit: number, cursor: string | null, words: string): Promise<SessionPage> {
+    if (!this.#made()) return { sessions: [], next_cursor: null };
+    const [updated, id] = cursor?.split("~") ?? ["9", ""];
+    const rows = this.#sql
+      .exec<{ id: string; updated: string; json: string }>(
+        `SELECT id, updated, json FROM sessions
+         WHERE (updated < ?1 OR (updated = ?1 AND id < ?2)) AND instr(words, ?3) > 0
+         ORDER BY updated DESC, id DESC LIMIT ?4`,
+        updated ?? "9",
+        id ?? "",
+        words.toLowerCase(),
+        limit + 1,
+      )
+      .toArray();
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    return {
+      sessions: shown.map((r) => JSON.parse(r.json) as SessionInfo),
+      next_cursor: last ? `${last.updated}~${last.id}` : null,
+    };
+  }
+}

@@ -1,0 +1,15 @@
+/** The Worker's bindings and variables. Variables that nobody set are absent, never empty strings to rely on. */
+export interface Vars {
+  AUTH_TOKENS?: string;
+  AUTH_TOKEN?: string;
+  ALLOWED_ORIGINS?: string;
+  ACCESS_TEAM_DOMAIN?: string;
+  ACCESS_AUD?: string;
+  /** Deployment-wide settings, JSON. */
+  SETTINGS?: string;
+  /** Named settings, JSON. */
+  PROFILES?: string;
+  SANDBOX?: string;
+}
+
+export type Bindings = Env & Vars;

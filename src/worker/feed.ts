@@ -1,0 +1,134 @@
+/**
+ * A stream that the Worker holds for an HTTP client over a hibernatable socket to the session: the session sleeps
+ * while the stream stays open, and the stream ends with its client.
+ */
+import type { Event } from "../core/events.ts";
+import { NO_USAGE, type Usage } from "../core/session.ts";
+import type { ServerFrame, TurnResult } from "../core/wire.ts";
+import type { SessionStub } from "./ids.ts";
+
+/** Opens a socket to the session as its owner. `live=0`: stored events only. */
+export async function connect(
+  stub: SessionStub,
+  owner: string,
+  query: string,
+): Promise<WebSocket | null> {
+  const response = await stub.fetch(`https://session/ws?live=0&${query}`, {
+    headers: { upgrade: "websocket", "x-dormouse-owner": owner },
+  });
+  return response.webSocket;
+}
+
+/** Calls `take` with each frame in order, batches opened. */
+export function listen(ws: WebSocket, take: (frame: ServerFrame) => void): void {
+  const open = (frame: ServerFrame): void => {
+    if (frame.type === "batch") for (const inner of frame.frames) open(inner);
+    else take(frame);
+  };
+  ws.addEventListener("message", (m) => open(JSON.parse(String(m.data)) as ServerFrame));
+  ws.accept();
+}
+
+const KEEP_ALIVE_MS = 20_000;
+
+/** Server-sent events: `id:` the seq, `event:` the name, `data:` the whole event. */
+export function eventStream(ws: WebSocket): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const write = (text: string) => controller.enqueue(encoder.encode(text));
+      const close = () => {
+        clearInterval(timer);
+        try {
+          controller.close();
+        } catch {
+          // Already cancelled by the client.
+        }
+      };
+      write(": open\n\n");
+      timer = setInterval(() => write(": keep-alive\n\n"), KEEP_ALIVE_MS);
+      ws.addEventListener("close", close);
+      ws.addEventListener("error", close);
+      listen(ws, (frame) => {
+        if (frame.type === "event") {
+          write(`id: ${frame.seq}\nevent: ${frame.event}\ndata: ${JSON.stringify(frame)}\n\n`);
+        }
+        // A cursor that could not be served: what follows starts over.
+        if (frame.type === "reset") write(`event: reset\ndata: ${JSON.stringify(frame)}\n\n`);
+      });
+    },
+    cancel() {
+      clearInterval(timer);
+      ws.close(1000, "the client left");
+    },
+  });
+}
+
+/** What a turn has come to, read off its events. */
+class Tally {
+  message: string | null = null;
+  attachments: TurnResult["attachments"] = [];
+  wait: TurnResult["wait"] = null;
+  error: TurnResult["error"];
+  seq = 0;
+  usage: Usage = { ...NO_USAGE };
+
+  take(e: Event): TurnResult["outcome"] | null {
+    this.seq = e.seq;
+    if (e.event === "message" && e.data.role === "assistant" && e.data.kind !== "plan") {
+      const quiet = e.data.kind === "notice";
+      if (!quiet) Object.assign(this, { message: e.data.content, attachments: e.data.attachments });
+    }
+    if (e.event === "wait") this.wait = e.data;
+    if (e.event === "answer") this.wait = null;
+    if (e.event === "error") this.error = { code: e.data.code, message: e.data.message };
+    if (e.event === "tool" && e.data.status === "called") this.usage.tool_calls += 1;
+    if (e.event === "usage") this.#spend(e.data);
+    if (e.event !== "status_update") return null;
+    const { status } = e.data;
+    return status === "running" || status === "idle" ? null : status;
+  }
+  #spend(u: Extract<Event, { event: "usage" }>["data"]): void {
+    this.usage.model_calls += 1;
+    this.usage.input_tokens += u.input_tokens;
+    this.usage.output_tokens += u.output_tokens;
+    this.usage.cached_tokens += u.cached_tokens;
+    this.usage.measured = this.usage.measured && u.measured;
+  }
+  result(outcome: TurnResult["outcome"]): TurnResult {
+    const { message, attachments, wait, usage, seq, error } = this;
+    return {
+      outcome,
+      message,
+      attachments,
+      wait,
+      usage,
+      last_seq: seq,
+      ...(error ? { error } : {}),
+    };
+  }
+}
+
+/** Waits until the turn that holds event `seq` ends or waits, at most `seconds`; null when it goes on. */
+export async function awaitTurn(
+  ws: WebSocket,
+  seq: number,
+  seconds: number,
+): Promise<TurnResult | null> {
+  const tally = new Tally();
+  return new Promise((resolve) => {
+    const finish = (result: TurnResult | null) => {
+      clearTimeout(timer);
+      ws.close(1000, "done");
+      resolve(result);
+    };
+    const timer = setTimeout(() => finish(null), seconds * 1000);
+    ws.addEventListener("close", () => finish(null));
+    listen(ws, (frame) => {
+      if (frame.type !== "event" || frame.seq < seq) return;
+      const outcome = tally.take(frame);
+      if (outcome) finish(tally.result(outcome));
+    });
+  });
+}

@@ -1,0 +1,40 @@
+/** Session ids and the way to an object. Ids are minted by create alone; a look mints none. */
+import type { DirectoryObject } from "./directory.ts";
+import type { Bindings } from "./env.ts";
+import { NO_SESSION, unwrap } from "./problem.ts";
+import type { SessionObject } from "./session.ts";
+
+/** What may be called on a session's object from outside. (The platform's own stub type gives up on JSON values.) */
+export type SessionStub = Pick<
+  SessionObject,
+  | "create"
+  | "view"
+  | "patch"
+  | "say"
+  | "answer"
+  | "stop"
+  | "events"
+  | "listFiles"
+  | "readFile"
+  | "writeFile"
+  | "removeFile"
+  | "remove"
+> & { fetch(url: string, init?: RequestInit): Promise<Response> };
+export type DirectoryStub = Pick<DirectoryObject, "add" | "update" | "remove" | "list">;
+
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** 26 characters, 130 bits: unguessable, lower-case letters and digits, fit for a host name. */
+export function newSessionId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(26));
+  return [...bytes].map((b) => ALPHABET[b & 31]).join("");
+}
+
+/** An id that was never given out does not even wake an object. */
+export function sessionStub(env: Bindings, id: string): SessionStub {
+  if (!/^[a-z2-7]{26}$/.test(id)) unwrap(NO_SESSION);
+  return env.SESSION.getByName(id) as unknown as SessionStub;
+}
+
+export const directoryStub = (env: Bindings, owner: string): DirectoryStub =>
+  env.DIRECTORY.getByName(owner) as unknown as DirectoryStub;

@@ -1,0 +1,48 @@
+/** The one error type at the edge: what went wrong and what to do, with its HTTP status. A stack never leaves. */
+export interface Problem {
+  status: 400 | 401 | 403 | 404 | 409 | 413 | 416 | 422 | 426 | 429 | 500 | 503 | 507;
+  code: string;
+  message: string;
+  details?: unknown;
+}
+
+export class HttpProblem extends Error {
+  readonly problem: Problem;
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+export const problem = (
+  status: Problem["status"],
+  code: string,
+  message: string,
+  details?: unknown,
+): HttpProblem =>
+  new HttpProblem({ status, code, message, ...(details === undefined ? {} : { details }) });
+
+/** How a Durable Object answers an RPC: failure is data, because error classes do not survive the way. */
+export type Answer<T> = { ok: true; value: T } | { ok: false; problem: Problem };
+export const yes = <T>(value: T): Answer<T> => ({ ok: true, value });
+export const no = (
+  status: Problem["status"],
+  code: string,
+  message: string,
+): { ok: false; problem: Problem } => ({ ok: false, problem: { status, code, message } });
+
+/** The value, or the problem thrown for the edge to answer with. */
+export function unwrap<T>(answer: Answer<T>): T {
+  if (answer.ok) return answer.value;
+  throw new HttpProblem(answer.problem);
+}
+
+export const NO_SESSION = no(
+  404,
+  "session_not_found",
+  "There is no such session. List yours with GET /api/sessions, or create one with POST /api/sessions.",
+);
+
+export const errorBody = ({ code, message, details }: Problem) => ({
+  error: { code, message, ...(details === undefined ? {} : { details }) },
+});

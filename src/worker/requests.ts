@@ -1,0 +1,165 @@
+/**
+ * What people ask of a session: say, answer, stop, read the log. Each is checked first (`dry`), then kept.
+ *
+ * A1  A client's id is taken in once: the same id again is acknowledged and changes nothing.
+ * A2  A refused request has stored nothing.
+ */
+import type { Event, FileInfo } from "../core/events.ts";
+import { LIMITS } from "../core/limits.ts";
+import type { ClientMark } from "../core/ports.ts";
+import { mergeSettings, type SettingsLayer } from "../core/settings.ts";
+import type { AnswerBody, MessageBody } from "../core/wire.ts";
+import { resolvePath } from "../tools/paths.ts";
+import type { Engine } from "./engine.ts";
+import { type Answer, no, yes } from "./problem.ts";
+import type { SessionStore } from "./store.ts";
+
+export interface Ack {
+  id: string;
+  seq: number;
+  duplicate: boolean;
+  delivery: ClientMark["as"];
+}
+
+const ackOf = (mark: ClientMark, duplicate: boolean): Answer<Ack> =>
+  yes({ id: mark.id, seq: mark.seq, duplicate, delivery: mark.as });
+
+/** A dry run's answer: whatever it says, nothing has happened. */
+const fine = (id: string): Answer<Ack> => yes({ id, seq: 0, duplicate: false, delivery: "steer" });
+
+function keep(engine: Engine, outcome: Parameters<Engine["drive"]["keep"]>[0]): Answer<Ack> {
+  const { client } = engine.drive.keep(outcome);
+  return client
+    ? ackOf(client, false)
+    : no(
+        409,
+        "busy",
+        "The session changed meanwhile and the request no longer applies. Look at it and send again.",
+      );
+}
+
+function filesOf(engine: Engine, paths: string[]): Answer<FileInfo[]> {
+  const found: FileInfo[] = [];
+  for (const path of paths) {
+    const resolved = resolvePath(path);
+    if (!resolved.ok) return no(400, "invalid_request", `attachments: ${resolved.error}`);
+    const info = engine.fileInfo(resolved.path);
+    if (!info) {
+      return no(
+        400,
+        "invalid_request",
+        `attachments: there is no file ${resolved.path}. Upload it first with PUT …/files/.`,
+      );
+    }
+    found.push(info);
+  }
+  return yes(found);
+}
+
+export function say(
+  engine: Engine,
+  layers: (SettingsLayer | undefined)[],
+  body: MessageBody & { id: string },
+  dry: boolean,
+): Answer<Ack> {
+  const known = engine.store.client(body.id);
+  if (known) return ackOf(known, true);
+  const s = engine.store.session();
+  const attachments = filesOf(engine, body.attachments ?? []);
+  if (!attachments.ok) return attachments;
+  const settings = mergeSettings([...layers, s.settings, body.settings]);
+  const delivery = body.delivery ?? settings.onBusyMessage;
+  const busy = s.status === "running" || (s.status === "waiting" && s.wait?.kind !== "question");
+  if (busy && delivery === "reject") {
+    return no(
+      409,
+      "busy",
+      "The session is working and the message was not to wait. Send it again later, or as steer or follow_up.",
+    );
+  }
+  const queued = s.queue.reduce((n, q) => n + q.text.length, body.text.length);
+  if (busy && (s.queue.length >= LIMITS.queueLength || queued > LIMITS.queueChars)) {
+    return no(
+      429,
+      "queue_full",
+      `At most ${LIMITS.queueLength} messages (${LIMITS.queueChars} characters) may wait. Let the session read some first.`,
+    );
+  }
+  if (dry) return fine(body.id);
+  return keep(engine, {
+    type: "said",
+    clientId: body.id,
+    text: body.text,
+    attachments: attachments.value,
+    delivery,
+    settings,
+  });
+}
+
+export function answer(
+  engine: Engine,
+  body: AnswerBody & { id: string },
+  dry: boolean,
+): Answer<Ack> {
+  const known = engine.store.client(body.id);
+  if (known) return ackOf(known, true);
+  const { wait } = engine.store.session();
+  if (wait?.wait_id !== body.wait_id) {
+    return wasAsked(engine.store, body.wait_id)
+      ? no(409, "already_answered", "This question was already answered, or its turn was stopped.")
+      : no(
+          404,
+          "wait_not_found",
+          "There is no such question. The session's `wait` names the one that is open.",
+        );
+  }
+  if (body.text === undefined) {
+    return no(
+      400,
+      "invalid_request",
+      "text: this wait is a question; answer it with `text`. It is still waiting.",
+    );
+  }
+  if (dry) return fine(body.id);
+  return keep(engine, { type: "answered", clientId: body.id, text: body.text });
+}
+
+/** Wait ids are numbered by turn; only the log knows for sure, and only a late answer asks it. */
+function wasAsked(store: SessionStore, waitId: string): boolean {
+  const mark = `"wait_id":${JSON.stringify(waitId)}`;
+  for (const { json } of store.log(0)) if (json.includes(mark)) return true;
+  return false;
+}
+
+export function stop(engine: Engine, id: string): Answer<Ack> {
+  const known = engine.store.client(id);
+  if (known) return ackOf(known, true);
+  return keep(engine, { type: "stopped", clientId: id });
+}
+
+export interface Page {
+  /** The events' JSON texts, joined by commas. */
+  events: string;
+  last_seq: number;
+  epoch: string;
+  reset: boolean;
+}
+
+/** At most `limit` events after a cursor; a cursor that cannot be served starts over and says `reset`. */
+export function page(store: SessionStore, after: number, epoch: string, limit: number): Page {
+  const s = store.session();
+  const reset = (epoch !== "" && epoch !== s.epoch) || after > s.seq;
+  const texts: string[] = [];
+  let size = 0;
+  let left = limit;
+  for (const { json } of store.log(reset ? 0 : after)) {
+    const events = (JSON.parse(`[${json}]`) as Event[]).slice(0, left);
+    const text = events.map((e) => JSON.stringify(e)).join(",");
+    if (texts.length > 0 && size + text.length > LIMITS.pageChars) break;
+    texts.push(text);
+    size += text.length;
+    left -= events.length;
+    if (left <= 0) break;
+  }
+  return { events: texts.join(","), last_seq: s.seq, epoch: s.epoch, reset };
+}

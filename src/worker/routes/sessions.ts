@@ -1,0 +1,95 @@
+/** Creating, listing, reading, changing and deleting sessions. */
+import { Hono } from "hono";
+import * as z from "zod";
+import { titleFrom } from "../../core/chars.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { type Mode, newSession } from "../../core/session.ts";
+import { CreateBody, PatchBody, type SessionView } from "../../core/wire.ts";
+import type { App } from "../auth.ts";
+import { BUILT_MODES, outerLayers, profiles } from "../config.ts";
+import type { Bindings } from "../env.ts";
+import { directoryStub, newSessionId, sessionStub } from "../ids.ts";
+import { problem, unwrap } from "../problem.ts";
+import { check, readJson } from "../validate.ts";
+import { infoOf } from "../wire.ts";
+
+export const sessionRoutes = new Hono<App>();
+type Create = z.infer<typeof CreateBody>;
+
+function builtMode(mode: Mode): Mode {
+  if (BUILT_MODES.includes(mode)) return mode;
+  throw problem(
+    400,
+    "mode_unavailable",
+    `mode: ${mode} is not in this version; available are ${BUILT_MODES.join(", ")}.`,
+  );
+}
+
+function knownProfile(env: Bindings, name: string | undefined): void {
+  if (!name || Object.hasOwn(profiles(env), name)) return;
+  throw problem(400, "invalid_request", `settings.profile: there is no profile ${name}.`);
+}
+
+/** Listed first, made second: a session that exists can always be found. */
+async function create(
+  env: Bindings,
+  owner: string,
+  body: Create,
+): Promise<{ view: SessionView; made: boolean }> {
+  const directory = directoryStub(env, owner);
+  const start = {
+    id: newSessionId(),
+    owner,
+    epoch: newSessionId().slice(0, 12),
+    mode: builtMode(body.mode ?? "agent"),
+    title: titleFrom(body.title ?? "", LIMITS.titleChars),
+    settings: body.settings ?? {},
+    ephemeral: body.ephemeral ?? false,
+  };
+  knownProfile(env, start.settings.profile);
+  // A deployment that is configured wrongly says so before anything is made.
+  outerLayers(env, start.settings.profile);
+  const info = infoOf(newSession({ ...start, at: Date.now() }));
+  const { existing } = await directory.add(info, body.key);
+  if (existing === null)
+    return { view: await sessionStub(env, start.id).create(start), made: true };
+  const held = await sessionStub(env, existing).view(owner);
+  if (held.ok) return { view: held.value, made: false };
+  // Listed under this key, but never made: the Worker died between the two. Made now.
+  return { view: await sessionStub(env, existing).create({ ...start, id: existing }), made: true };
+}
+
+sessionRoutes.post("/", async (c) => {
+  const body = await readJson(c.req.raw, CreateBody);
+  const { view, made } = await create(c.env, c.var.owner, body);
+  return c.json(view, made ? 201 : 200);
+});
+
+const ListQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().max(200).optional(),
+  q: z.string().max(200).default(""),
+});
+sessionRoutes.get("/", async (c) => {
+  const { limit, cursor, q } = check(ListQuery, c.req.query());
+  return c.json(await directoryStub(c.env, c.var.owner).list(limit, cursor || null, q));
+});
+
+sessionRoutes.get("/:id", async (c) =>
+  c.json(unwrap(await sessionStub(c.env, c.req.param("id")).view(c.var.owner))),
+);
+
+sessionRoutes.patch("/:id", async (c) => {
+  const body = await readJson(c.req.raw, PatchBody);
+  knownProfile(c.env, body.settings?.profile);
+  return c.json(unwrap(await sessionStub(c.env, c.req.param("id")).patch(c.var.owner, body)));
+});
+
+/** Unlisted last, so that a delete that broke off can be repeated; a session that is gone is unlisted all the same. */
+sessionRoutes.delete("/:id", async (c) => {
+  const id = c.req.param("id");
+  const removed = await sessionStub(c.env, id).remove(c.var.owner);
+  await directoryStub(c.env, c.var.owner).remove(id);
+  unwrap(removed);
+  return c.body(null, 204);
+});

@@ -1,0 +1,97 @@
+/** What drives a session: messages, answers, stop, and its events as pages, as a stream, as a socket. */
+import { type Context, Hono } from "hono";
+import * as z from "zod";
+import { LIMITS } from "../../core/limits.ts";
+import { AnswerBody, MessageBody, StopBody } from "../../core/wire.ts";
+import type { App } from "../auth.ts";
+import { awaitTurn, connect, eventStream } from "../feed.ts";
+import { newSessionId, sessionStub } from "../ids.ts";
+import { NO_SESSION, problem, unwrap } from "../problem.ts";
+import { check, readJson } from "../validate.ts";
+
+export const turnRoutes = new Hono<App>();
+
+/** Seconds that `Prefer: wait=N` asks for; 0 without it. */
+function waitSeconds(c: Context<App>): number {
+  const wait = /(?:^|[,;\s])wait=(\d{1,9})/i.exec(c.req.header("prefer") ?? "")?.[1];
+  return Math.min(Number(wait ?? 0), LIMITS.waitSeconds);
+}
+
+turnRoutes.post("/:id/messages", async (c) => {
+  const body = await readJson(c.req.raw, MessageBody);
+  const stub = sessionStub(c.env, c.req.param("id"));
+  const ack = unwrap(await stub.say(c.var.owner, { ...body, id: body.id ?? newSessionId() }));
+  const seconds = waitSeconds(c);
+  if (seconds > 0) {
+    const ws = await connect(stub, c.var.owner, `after=${ack.seq - 1}`);
+    const result = ws && (await awaitTurn(ws, ack.seq, seconds));
+    if (result) return c.json(result, 200, { "preference-applied": `wait=${seconds}` });
+  }
+  return c.json(ack, 202);
+});
+
+turnRoutes.post("/:id/answers", async (c) => {
+  const body = await readJson(c.req.raw, AnswerBody);
+  const stub = sessionStub(c.env, c.req.param("id"));
+  const { id, seq, duplicate } = unwrap(
+    await stub.answer(c.var.owner, { ...body, id: body.id ?? newSessionId() }),
+  );
+  return c.json({ id, seq, duplicate }, 202);
+});
+
+turnRoutes.post("/:id/stop", async (c) => {
+  const { id } = await readJson(c.req.raw, StopBody);
+  const stub = sessionStub(c.env, c.req.param("id"));
+  const ack = unwrap(await stub.stop(c.var.owner, id ?? newSessionId()));
+  return c.json({ id: ack.id, seq: ack.seq, duplicate: ack.duplicate }, 202);
+});
+
+const PageQuery = z.object({
+  after: z.coerce.number().int().min(0).default(0),
+  epoch: z.string().max(100).default(""),
+  limit: z.coerce.number().int().min(1).max(LIMITS.eventsPage).default(LIMITS.eventsPage),
+});
+turnRoutes.get("/:id/events", async (c) => {
+  const query = check(PageQuery, c.req.query());
+  const stub = sessionStub(c.env, c.req.param("id"));
+  if (c.req.header("accept")?.includes("text/event-stream")) return stream(c, stub, query);
+  const page = unwrap(await stub.events(c.var.owner, query.after, query.epoch, query.limit));
+  const reset = page.reset ? ',"reset":true' : "";
+  const body = `{"events":[${page.events}],"last_seq":${page.last_seq},"epoch":${JSON.stringify(page.epoch)}${reset}}`;
+  return c.body(body, 200, { "content-type": "application/json" });
+});
+
+async function stream(
+  c: Context<App>,
+  stub: ReturnType<typeof sessionStub>,
+  query: z.infer<typeof PageQuery>,
+): Promise<Response> {
+  const last = c.req.header("last-event-id");
+  const after = last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : query.after;
+  const ws = await connect(
+    stub,
+    c.var.owner,
+    `after=${after}&epoch=${encodeURIComponent(query.epoch)}`,
+  );
+  if (!ws) return unwrap(NO_SESSION);
+  return new Response(eventStream(ws), {
+    headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
+  });
+}
+
+turnRoutes.get("/:id/ws", async (c) => {
+  if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
+    throw problem(426, "upgrade_required", "Connect to this address with a WebSocket.");
+  }
+  const stub = sessionStub(c.env, c.req.param("id"));
+  const query = new URLSearchParams();
+  for (const name of ["after", "epoch"]) {
+    const value = c.req.query(name);
+    if (value !== undefined) query.set(name, value);
+  }
+  const response = await stub.fetch(`https://session/ws?${query}`, {
+    headers: { upgrade: "websocket", "x-dormouse-owner": c.var.owner },
+  });
+  if (!response.webSocket) return unwrap(NO_SESSION);
+  return response;
+});

@@ -1,0 +1,257 @@
+/**
+ * The Durable Object of one session: an adapter between the platform's events and the drive.
+ *
+ * O1  One wake job is stored before any work starts; it is gone once the session rests and its list knows.
+ * O2  No handler ever waits for the work itself.
+ * O3  At rest there is no timer, no fetch, no alarm: the object hibernates with its sockets open.
+ * O4  A session is its owner's: to anyone else it does not exist.
+ */
+import { DurableObject } from "cloudflare:workers";
+import { Lifecycle, type LifecycleJobContext } from "agents/lifecycle";
+import { LIMITS } from "../core/limits.ts";
+import type { Change } from "../core/ports.ts";
+import { type NewSession, newSession, type Session } from "../core/session.ts";
+import type { SettingsLayer } from "../core/settings.ts";
+import type { AnswerBody, MessageBody, SessionView } from "../core/wire.ts";
+import { outerLayers } from "./config.ts";
+import { createEngine, type Engine } from "./engine.ts";
+import type { Bindings } from "./env.ts";
+import * as files from "./files.ts";
+import { directoryStub } from "./ids.ts";
+import { type Answer, NO_SESSION, yes } from "./problem.ts";
+import { type Ack, answer, type Page, page, say, stop } from "./requests.ts";
+import { Sockets } from "./sockets.ts";
+import { SessionStore } from "./store.ts";
+import { openingOf, takeFrame } from "./upgrade.ts";
+import { infoOf, viewOf } from "./wire.ts";
+
+/** Sleeps shorter than this are slept in memory; longer ones by the alarm, so that the object may go. */
+const SHORT_SLEEP_MS = 2_000;
+
+export class SessionObject extends DurableObject<Bindings> {
+  readonly lifecycle = Lifecycle.install(this);
+  readonly #sockets = new Sockets(this.ctx);
+  #engine: Engine | null = null;
+  #armed = false;
+
+  async create(n: Omit<NewSession, "at">): Promise<SessionView> {
+    const session = newSession({ ...n, at: Date.now() });
+    const engine = this.#start(SessionStore.create(this.ctx.storage, session));
+    return this.#view(engine);
+  }
+
+  async view(owner: string): Promise<Answer<SessionView>> {
+    return this.#for(owner, (engine) => yes(this.#view(engine)));
+  }
+
+  async patch(
+    owner: string,
+    change: {
+      title?: string | undefined;
+      pinned?: boolean | undefined;
+      settings?: SettingsLayer | undefined;
+    },
+  ): Promise<Answer<SessionView>> {
+    return this.#for(owner, (engine) => {
+      engine.drive.keep({ type: "patched", ...change });
+      this.ctx.waitUntil(this.#report());
+      return yes(this.#view(engine));
+    });
+  }
+
+  async say(owner: string, body: MessageBody & { id: string }): Promise<Answer<Ack>> {
+    return this.#working(owner, (engine, dry) => say(engine, this.#layers(engine), body, dry));
+  }
+  async answer(owner: string, body: AnswerBody & { id: string }): Promise<Answer<Ack>> {
+    return this.#working(owner, (engine, dry) => answer(engine, body, dry));
+  }
+  async stop(owner: string, id: string): Promise<Answer<Ack>> {
+    return this.#for(owner, (engine) => stop(engine, id));
+  }
+  async events(owner: string, after: number, epoch: string, limit: number): Promise<Answer<Page>> {
+    return this.#for(owner, (engine) => yes(page(engine.store, after, epoch, limit)));
+  }
+
+  async listFiles(owner: string): Promise<Answer<files.Listing>> {
+    return this.#for(owner, files.list);
+  }
+  async readFile(
+    owner: string,
+    path: string,
+    range?: files.ByteRange,
+  ): Promise<Answer<files.Download>> {
+    return this.#for(owner, (engine) => files.read(engine, path, range));
+  }
+  async writeFile(owner: string, path: string, bytes: Uint8Array): Promise<Answer<files.Upload>> {
+    return this.#for(owner, (engine) => files.write(engine, path, bytes));
+  }
+  async removeFile(owner: string, path: string): Promise<Answer<null>> {
+    return this.#for(owner, (engine) => files.remove(engine, path));
+  }
+
+  /** Everything of it is gone when this returns: rows, files, alarm. */
+  async remove(owner: string): Promise<Answer<null>> {
+    return this.#for(owner, async (engine) => {
+      engine.drive.halt();
+      this.#engine = null;
+      await engine.box.rest();
+      this.#sockets.closeAll(4004, "the session was deleted");
+      await this.lifecycle.jobs.cancel("wake");
+      await this.ctx.storage.deleteAlarm();
+      await this.ctx.storage.deleteAll();
+      return yes(null);
+    });
+  }
+
+  /** The WebSocket of a client, or of the Worker on behalf of one; the Worker has checked who it is. */
+  override async fetch(request: Request): Promise<Response> {
+    const engine = this.#mine(request.headers.get("x-dormouse-owner") ?? "");
+    if (!engine) return Response.json(NO_SESSION.problem, { status: 404 });
+    const query = new URL(request.url).searchParams;
+    const { 0: client, 1: server } = new WebSocketPair();
+    const { opening, after } = openingOf(engine.store.session(), this.#view(engine), query);
+    const attachment = { live: query.get("live") !== "0" };
+    this.#sockets.attach(server, attachment, opening, engine.store, after);
+    return new Response(null, { status: 101, webSocket: client });
+  }
+
+  override async webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    const { owner } = this.#open()?.store.session() ?? { owner: "" };
+    await takeFrame(ws, message, {
+      say: (body) => this.say(owner, body),
+      answer: (body) => this.answer(owner, body),
+      stop: (id) => this.stop(owner, id),
+    });
+  }
+  override async webSocketClose(): Promise<void> {
+    // The platform answers the close; a closed socket is not in getWebSockets any more.
+  }
+
+  /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
+  async onJob(_: LifecycleJobContext): Promise<{ rescheduleAt: number } | undefined> {
+    const engine = this.#open();
+    if (!engine) return undefined;
+    this.#armed = true;
+    engine.drive.kick();
+    const { status, retry } = engine.store.session();
+    if (status === "running") {
+      return { rescheduleAt: Math.max(retry?.at ?? 0, Date.now() + LIMITS.wakeMs) };
+    }
+    await this.#report();
+    this.#armed = false;
+    return undefined;
+  }
+
+  #layers(engine: Engine): (SettingsLayer | undefined)[] {
+    return outerLayers(this.env, engine.store.session().settings.profile);
+  }
+  #view({ store, files }: Engine): SessionView {
+    const s = store.session();
+    return viewOf(s, outerLayers(this.env, s.settings.profile), files.count());
+  }
+
+  #open(): Engine | null {
+    if (this.#engine) return this.#engine;
+    const store = SessionStore.open(this.ctx.storage);
+    if (!store) return null;
+    const engine = this.#start(store);
+    engine.drive.wake();
+    return engine;
+  }
+
+  #start(store: SessionStore): Engine {
+    store.onCommit = (change, before) => this.#committed(change, before);
+    this.#engine = createEngine({
+      ctx: this.ctx,
+      env: this.env,
+      store,
+      sockets: this.#sockets,
+      wake: (at) => this.#wake(at),
+      broken: (error) => this.#broken(error),
+    });
+    return this.#engine;
+  }
+
+  #mine(owner: string): Engine | null {
+    const engine = this.#open();
+    return engine?.store.session().owner === owner ? engine : null;
+  }
+  async #for<T>(
+    owner: string,
+    act: (engine: Engine) => Answer<T> | Promise<Answer<T>>,
+  ): Promise<Answer<T>> {
+    const engine = this.#mine(owner);
+    return engine ? act(engine) : NO_SESSION;
+  }
+
+  /** For requests that may start work: checked without effect, then the wake job is stored, then done. */
+  async #working<T>(
+    owner: string,
+    act: (engine: Engine, dry: boolean) => Answer<T>,
+  ): Promise<Answer<T>> {
+    const engine = this.#mine(owner);
+    if (!engine) return NO_SESSION;
+    const checked = act(engine, true);
+    if (!checked.ok) return checked;
+    await this.#arm();
+    return this.#for(owner, (e) => act(e, false));
+  }
+
+  async #arm(): Promise<void> {
+    if (this.#armed) return;
+    await this.#push(Date.now() + LIMITS.wakeMs);
+    this.#armed = true;
+  }
+  async #push(time: number): Promise<void> {
+    await this.lifecycle.jobs.push({
+      id: "wake",
+      fn: "wake",
+      time,
+      singleflight: true,
+      recoveryLoop: true,
+    });
+  }
+
+  #committed({ session, events }: Change, before: Session): void {
+    const ended = session.status !== "running" && before.status === "running";
+    this.#sockets.events(events, ended ? { session_id: session.id, run: session.run } : null);
+    if (ended) this.ctx.waitUntil(this.#rest());
+    else if (session.status !== before.status || session.title !== before.title) {
+      this.ctx.waitUntil(this.#report());
+    }
+  }
+
+  /** The list gets to know; what it does not acknowledge is sent again by the wake job. */
+  async #report(): Promise<void> {
+    const s = this.#engine?.store.session();
+    if (s) await directoryStub(this.env, s.owner).update(infoOf(s));
+  }
+  async #rest(): Promise<void> {
+    const engine = this.#engine;
+    if (!engine) return;
+    try {
+      await engine.box.rest();
+      await this.#report();
+    } catch (error) {
+      console.error("the session's list could not be told; the wake job tries again", error);
+      return;
+    }
+    if (engine.store.session().status === "running" || this.#engine !== engine) return;
+    this.#armed = false;
+    await this.lifecycle.jobs.cancel("wake");
+  }
+
+  #wake(at: number | null): void {
+    if (at === null) return;
+    const ms = at - Date.now();
+    if (ms <= SHORT_SLEEP_MS) setTimeout(() => this.#engine?.drive.kick(), Math.max(0, ms));
+    else this.ctx.waitUntil(this.#push(at));
+  }
+
+  /** The store or the platform failed under the drive: let the object die, the wake job brings it back. */
+  #broken(error: unknown): void {
+    console.error("the session is restarted", error);
+    this.#engine = null;
+    this.ctx.abort("the session is restarted");
+  }
+}

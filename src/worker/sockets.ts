@@ -1,0 +1,179 @@
+/**
+ * The sockets of one session. They hibernate: what must be known of one stands in its attachment.
+ *
+ * S1  Replay and attach are one synchronous step, so nothing falls between them and nothing comes twice.
+ * S2  Stored events are sent after their commit, in order; live frames are joined, the first at once.
+ * S3  The log is never parsed for a replay: its stored texts are joined.
+ */
+import type { Event } from "../core/events.ts";
+import { LIMITS } from "../core/limits.ts";
+import type { LiveFrame } from "../core/ports.ts";
+import type { ServerFrame } from "../core/wire.ts";
+import type { SessionStore } from "./store.ts";
+
+/** Frames joined into one batch at the most: small enough to parse between two paints. */
+const BATCH_FRAMES = 100;
+
+export interface Attachment {
+  /** It wants live frames; the Worker's own streams do not. */
+  live: boolean;
+}
+
+type Delta = Extract<LiveFrame, { data: { text: string } }>;
+
+export class Sockets {
+  readonly #ctx: DurableObjectState;
+  /** Live text so far by message id, for whoever joins mid-stream. */
+  readonly #soFar = new Map<string, Delta>();
+  #pending: LiveFrame[] = [];
+  #timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(ctx: DurableObjectState) {
+    this.#ctx = ctx;
+    ctx.setWebSocketAutoResponse(
+      new WebSocketRequestResponsePair('{"type":"ping"}', '{"type":"pong"}'),
+    );
+  }
+
+  get count(): number {
+    return this.#ctx.getWebSockets().length;
+  }
+
+  /** Accepts a socket and brings it up to date. `opening` comes before the replay. */
+  attach(
+    ws: WebSocket,
+    attachment: Attachment,
+    opening: ServerFrame[],
+    store: SessionStore,
+    after: number,
+  ): void {
+    this.#ctx.acceptWebSocket(ws);
+    ws.serializeAttachment(attachment);
+    for (const frame of opening) send(ws, JSON.stringify(frame));
+    for (const text of replay(store, after)) send(ws, text);
+    if (!attachment.live) return;
+    this.#flush();
+    for (const frame of this.#soFar.values()) send(ws, JSON.stringify({ type: "live", ...frame }));
+  }
+
+  /** Events of one commit, and what ends a stream after them. */
+  events(events: Event[], ended: { session_id: string; run: number } | null): void {
+    this.#flush();
+    for (const e of events) {
+      if (e.event === "message") this.#soFar.delete(e.data.message_id);
+    }
+    const sockets = this.#ctx.getWebSockets();
+    if (sockets.length === 0) return;
+    const texts = events.map((e) => JSON.stringify(e));
+    if (ended) texts.push(JSON.stringify({ type: "stream_end", ...ended }));
+    for (const text of batches(texts)) {
+      for (const ws of sockets) send(ws, text);
+    }
+  }
+
+  live(frame: LiveFrame): void {
+    if (frame.event === "delta_reset") this.#soFar.delete(frame.data.message_id);
+    if (frame.event === "message_delta") this.#extend(frame);
+    const first = this.#timer === null;
+    if (!this.#join(frame)) this.#pending.push(frame);
+    if (!first) return;
+    this.#flush();
+    this.#timer = setTimeout(() => this.#tick(), LIMITS.liveMs);
+  }
+
+  #tick(): void {
+    this.#timer = null;
+    if (this.#pending.length === 0) return;
+    this.#flush();
+    this.#timer = setTimeout(() => this.#tick(), LIMITS.liveMs);
+  }
+
+  #extend(frame: Extract<LiveFrame, { event: "message_delta" }>): void {
+    const { message_id, text } = frame.data;
+    const held = this.#soFar.get(message_id)?.data.text ?? "";
+    this.#soFar.set(message_id, {
+      event: "message_delta",
+      data: { message_id, text: held + text },
+    });
+  }
+
+  /** Adds a piece of text to the last pending one of the same kind and target. */
+  #join(frame: LiveFrame): boolean {
+    const last = this.#pending.at(-1);
+    if (!last || last.event !== frame.event || !("text" in last.data) || !("text" in frame.data)) {
+      return false;
+    }
+    if (targetOf(last) !== targetOf(frame)) return false;
+    last.data.text += frame.data.text;
+    return true;
+  }
+
+  #flush(): void {
+    if (this.#pending.length === 0) return;
+    const texts = this.#pending.map((frame) => JSON.stringify({ type: "live", ...frame }));
+    this.#pending = [];
+    const listening = this.#ctx
+      .getWebSockets()
+      .filter((ws) => (ws.deserializeAttachment() as Attachment | null)?.live !== false);
+    for (const text of batches(texts)) for (const ws of listening) send(ws, text);
+  }
+
+  closeAll(code: number, reason: string): void {
+    for (const ws of this.#ctx.getWebSockets()) ws.close(code, reason);
+  }
+}
+
+const targetOf = (frame: LiveFrame): string =>
+  "message_id" in frame.data
+    ? frame.data.message_id
+    : "tool_call_id" in frame.data
+      ? frame.data.tool_call_id
+      : "";
+
+/** A socket that is closing throws; its client comes back with its cursor. */
+export function send(ws: WebSocket, text: string): void {
+  try {
+    ws.send(text);
+  } catch {
+    // Gone: nothing to do.
+  }
+}
+
+function* batches(texts: string[]): Generator<string> {
+  let group: string[] = [];
+  let size = 0;
+  for (const text of texts) {
+    if (
+      group.length > 0 &&
+      (group.length >= BATCH_FRAMES || size + text.length > LIMITS.frameChars)
+    ) {
+      yield envelope(group);
+      group = [];
+      size = 0;
+    }
+    group.push(text);
+    size += text.length;
+  }
+  if (group.length > 0) yield envelope(group);
+}
+const envelope = (group: string[]): string =>
+  group.length === 1 ? (group[0] as string) : `{"type":"batch","frames":[${group.join(",")}]}`;
+
+/** The stored log after a cursor, as batch frames of joined texts. */
+function* replay(store: SessionStore, after: number): Generator<string> {
+  let group: string[] = [];
+  let size = 0;
+  for (const { json } of store.log(after)) {
+    if (
+      group.length > 0 &&
+      (group.length >= BATCH_FRAMES || size + json.length > LIMITS.frameChars)
+    ) {
+      yield `{"type":"batch","frames":[${group.join(",")}]}`;
+      group = [];
+      size = 0;
+    }
+    group.push(json);
+    size += json.length;
+  }
+  if (group.length > 0) yield `{"type":"batch","frames":[${group.join(",")}]}`;
+}

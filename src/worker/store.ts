@@ -1,0 +1,183 @@
+/**
+ * One session in its object's SQLite.
+ *
+ * W1  An outcome is one transaction: changed parts of the head, new memory rows, one log row with its events.
+ * W2  Opening reads the head alone, whatever the length of the log.
+ * W3  The tables are made by `create`; looking for a session that is not there writes nothing.
+ * W4  Every value stays below SQLite's 2 MiB: texts were bounded on their way in, and a log row is split.
+ */
+
+import { FILES_SCHEMA } from "../adapters/files/schema.ts";
+import type { Event } from "../core/events.ts";
+import type { Change, ClientMark, Store } from "../core/ports.ts";
+import { COLD_PARTS, type MemoryName, type Row, type Session, upgrade } from "../core/session.ts";
+
+/** Numbered; a session made by an older program runs the ones it lacks when it is opened. */
+const MIGRATIONS: readonly (readonly string[])[] = [
+  [
+    "CREATE TABLE head (part TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE memory (id INTEGER PRIMARY KEY, memory TEXT NOT NULL, kind TEXT NOT NULL, json TEXT NOT NULL) STRICT",
+    "CREATE TABLE log (first_seq INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT",
+    "CREATE TABLE client_ids (id TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    ...FILES_SCHEMA,
+  ],
+];
+/** Characters of one log row; three bytes each at the most. */
+const LOG_CHARS = 500_000;
+
+type Part = "state" | (typeof COLD_PARTS)[number];
+
+function partsOf(s: Session): Record<Part, unknown> {
+  const { plan, queue, settings, turn, ...state } = s;
+  return { state, plan, queue, settings, turn };
+}
+
+export class SessionStore implements Store {
+  readonly #storage: DurableObjectStorage;
+  readonly #sql: SqlStorage;
+  readonly #memories = new Map<MemoryName, Row[]>();
+  #session: Session;
+  /** Called after each commit, once it is durable, with the session before it. */
+  onCommit: (change: Change, before: Session) => void = () => {};
+
+  private constructor(storage: DurableObjectStorage, session: Session) {
+    this.#storage = storage;
+    this.#sql = storage.sql;
+    this.#session = session;
+  }
+
+  /** The stored session, or null: there is none here. */
+  static open(storage: DurableObjectStorage): SessionStore | null {
+    const { sql } = storage;
+    const tables = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'head'").toArray();
+    if (tables.length === 0) return null;
+    const parts = sql.exec<{ part: string; json: string }>("SELECT part, json FROM head").toArray();
+    const held = Object.fromEntries(parts.map((p) => [p.part, JSON.parse(p.json)]));
+    if (!held.state) return null;
+    migrate(storage, held.migration as number);
+    const session = upgrade({ ...held.state, ...pick(held) } as Session);
+    if (!session) throw new Error("this session was written by a newer version of Dormouse");
+    return new SessionStore(storage, session);
+  }
+
+  static create(storage: DurableObjectStorage, session: Session): SessionStore {
+    storage.transactionSync(() => {
+      migrate(storage, 0);
+      for (const [part, value] of Object.entries(partsOf(session))) {
+        put(storage.sql, part, value);
+      }
+    });
+    return new SessionStore(storage, session);
+  }
+
+  session(): Session {
+    return this.#session;
+  }
+
+  commit(change: Change): void {
+    const before = this.#session;
+    this.#storage.transactionSync(() => this.#write(change, before));
+    this.#session = change.session;
+    for (const row of change.rows) this.#cache(row);
+    this.onCommit(change, before);
+  }
+
+  #write({ session, events, rows, client }: Change, before: Session): void {
+    const parts = partsOf(session);
+    put(this.#sql, "state", parts.state);
+    for (const part of COLD_PARTS) {
+      if (session[part] !== before[part]) put(this.#sql, part, parts[part]);
+    }
+    for (const row of rows) {
+      this.#sql.exec(
+        "INSERT INTO memory (id, memory, kind, json) VALUES (?, ?, ?, ?)",
+        row.id,
+        row.memory,
+        row.kind,
+        row.json,
+      );
+    }
+    for (const { seq, json } of logRows(events)) {
+      this.#sql.exec("INSERT INTO log (first_seq, json) VALUES (?, ?)", seq, json);
+    }
+    if (client) {
+      const { id, ...mark } = client;
+      this.#sql.exec("INSERT INTO client_ids (id, json) VALUES (?, ?)", id, JSON.stringify(mark));
+    }
+  }
+
+  #cache(row: Row): void {
+    const held = this.#memories.get(row.memory);
+    if (!held) return;
+    // A result may come after a later one of its reply; its number says where it belongs.
+    let at = held.length;
+    while (at > 0 && (held[at - 1] as Row).id > row.id) at--;
+    held.splice(at, 0, row);
+  }
+
+  rows(memory: MemoryName): readonly Row[] {
+    let held = this.#memories.get(memory);
+    if (!held) {
+      const query = "SELECT id, memory, kind, json FROM memory WHERE memory = ? ORDER BY id";
+      held = this.#sql.exec(query, memory).toArray() as unknown as Row[];
+      this.#memories.set(memory, held);
+    }
+    return held;
+  }
+
+  /** The mark that a client's id left, when its frame was taken in before. */
+  client(id: string): ClientMark | null {
+    const row = this.#sql
+      .exec<{ json: string }>("SELECT json FROM client_ids WHERE id = ?", id)
+      .toArray()[0];
+    return row ? { id, ...(JSON.parse(row.json) as Omit<ClientMark, "id">) } : null;
+  }
+
+  /** Pieces of the log after a cursor, each the JSON texts of some events joined by commas, in order. */
+  *log(after: number): Generator<{ first: number; json: string }> {
+    const start = this.#sql
+      .exec<{ seq: number | null }>(
+        "SELECT max(first_seq) AS seq FROM log WHERE first_seq <= ?",
+        after + 1,
+      )
+      .one().seq;
+    const query = "SELECT first_seq, json FROM log WHERE first_seq >= ? ORDER BY first_seq";
+    for (const row of this.#sql.exec<{ first_seq: number; json: string }>(query, start ?? 0)) {
+      if (row.first_seq > after) {
+        yield { first: row.first_seq, json: row.json };
+        continue;
+      }
+      const tail = (JSON.parse(`[${row.json}]`) as Event[]).filter((e) => e.seq > after);
+      if (tail.length > 0) yield { first: (tail[0] as Event).seq, json: joined(tail) };
+    }
+  }
+}
+
+const pick = (held: Record<string, unknown>) =>
+  Object.fromEntries(COLD_PARTS.map((part) => [part, held[part]]));
+
+const put = (sql: SqlStorage, part: string, value: unknown): void => {
+  sql.exec("INSERT OR REPLACE INTO head (part, json) VALUES (?, ?)", part, JSON.stringify(value));
+};
+
+function migrate(storage: DurableObjectStorage, from: number): void {
+  if (from >= MIGRATIONS.length) return;
+  storage.transactionSync(() => {
+    for (const statement of MIGRATIONS.slice(from).flat()) storage.sql.exec(statement);
+    put(storage.sql, "migration", MIGRATIONS.length);
+  });
+}
+
+const joined = (events: Event[]): string => events.map((e) => JSON.stringify(e)).join(",");
+
+/** The events of one commit as log rows: one, unless they are very large together. */
+function logRows(events: Event[]): { seq: number; json: string }[] {
+  const rows: { seq: number; json: string }[] = [];
+  for (const event of events) {
+    const json = JSON.stringify(event);
+    const last = rows.at(-1);
+    if (last && last.json.length + json.length < LOG_CHARS) last.json += `,${json}`;
+    else rows.push({ seq: event.seq, json });
+  }
+  return rows;
+}

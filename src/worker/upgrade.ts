@@ -1,0 +1,124 @@
+/** What a client's socket is told first, and what becomes of the frames it sends. A bad frame never closes it. */
+import { LIMITS } from "../core/limits.ts";
+import type { Session } from "../core/session.ts";
+import { ClientFrame, type ServerFrame, type SessionView } from "../core/wire.ts";
+import type { Answer } from "./problem.ts";
+import type { Ack } from "./requests.ts";
+import { send } from "./sockets.ts";
+import { firstIssue } from "./validate.ts";
+
+/** `hello` or `reset`, and the cursor that the replay starts from. A malformed cursor is told and counts as 0. */
+export function openingOf(
+  s: Session,
+  session: SessionView,
+  query: URLSearchParams,
+): { opening: ServerFrame[]; after: number } {
+  const text = query.get("after") ?? "0";
+  const epoch = query.get("epoch") ?? "";
+  const wellFormed = /^\d{1,15}$/.test(text);
+  const after = wellFormed ? Number(text) : 0;
+  const common = { epoch: s.epoch, last_seq: s.seq, session };
+  if ((epoch !== "" && epoch !== s.epoch) || after > s.seq) {
+    return { opening: [{ type: "reset", ...common }], after: 0 };
+  }
+  const hello: ServerFrame = { type: "hello", session_id: s.id, after, ...common };
+  const complaint: ServerFrame = {
+    type: "error",
+    code: "bad_cursor",
+    message:
+      "`after` must be a whole number, the seq of the last event you have. All events follow.",
+  };
+  return { opening: wellFormed ? [hello] : [complaint, hello], after };
+}
+
+export interface Actions {
+  say(body: Extract<ClientFrame, { type: "message" }>): Promise<Answer<Ack>>;
+  answer(body: Extract<ClientFrame, { type: "answer" }>): Promise<Answer<Ack>>;
+  stop(id: string): Promise<Answer<Ack>>;
+}
+
+/** Frames that one socket may send in ten seconds before it is closed. */
+const FLOOD = 400;
+const WINDOW_MS = 10_000;
+/** Lost with the object, which is fine: a flood keeps it awake. */
+const counts = new WeakMap<WebSocket, { since: number; frames: number }>();
+
+function floods(ws: WebSocket): boolean {
+  const now = Date.now();
+  const held = counts.get(ws);
+  const count = held && now - held.since < WINDOW_MS ? held : { since: now, frames: 0 };
+  count.frames += 1;
+  counts.set(ws, count);
+  return count.frames > FLOOD;
+}
+
+type Read =
+  | { ok: true; frame: ClientFrame }
+  | { ok: false; id?: string; code: string; message: string };
+
+function readFrame(message: string | ArrayBuffer): Read {
+  if (typeof message !== "string") {
+    return { ok: false, code: "bad_frame", message: "Frames are JSON text, not binary." };
+  }
+  if (message.length > LIMITS.frameBytes) {
+    return {
+      ok: false,
+      code: "too_large",
+      message: `A frame may have at most ${LIMITS.frameBytes} bytes.`,
+    };
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(message);
+  } catch {
+    return { ok: false, code: "bad_frame", message: "The frame is not valid JSON." };
+  }
+  const parsed = ClientFrame.safeParse(value);
+  if (parsed.success) return { ok: true, frame: parsed.data };
+  const id =
+    typeof value === "object" && value !== null ? (value as { id?: unknown }).id : undefined;
+  const issue = firstIssue(parsed.error);
+  return {
+    ok: false,
+    ...(typeof id === "string" ? { id } : {}),
+    code: issue.tooLarge ? "too_large" : "invalid_request",
+    message: issue.message,
+  };
+}
+
+export async function takeFrame(
+  ws: WebSocket,
+  message: string | ArrayBuffer,
+  actions: Actions,
+): Promise<void> {
+  const reply = (frame: ServerFrame) => send(ws, JSON.stringify(frame));
+  if (floods(ws)) return ws.close(1008, "too many frames");
+  const read = readFrame(message);
+  if (!read.ok) {
+    const { id, code, message } = read;
+    return reply({ type: "error", ...(id === undefined ? {} : { id }), code, message });
+  }
+  const { frame } = read;
+  if (frame.type === "ping") return reply({ type: "pong" });
+  const answer = await act(frame, actions);
+  if (!answer.ok) {
+    const { code, message } = answer.problem;
+    return reply({ type: "error", id: frame.id, code, message });
+  }
+  const { id, seq, duplicate } = answer.value;
+  reply({ type: "ack", id, seq, duplicate });
+}
+
+function act(
+  frame: Exclude<ClientFrame, { type: "ping" }>,
+  actions: Actions,
+): Promise<Answer<Ack>> {
+  switch (frame.type) {
+    case "message":
+      return actions.say(frame);
+    case "answer":
+      return actions.answer(frame);
+    case "stop":
+      return actions.stop(frame.id);
+  }
+}

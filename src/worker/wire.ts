@@ -1,0 +1,78 @@
+/** From the stored session to what clients see: snapshots (bounded), frames, redaction. */
+import { head } from "../core/chars.ts";
+import { LIMITS } from "../core/limits.ts";
+import type { Session } from "../core/session.ts";
+import { mergeSettings, type Settings, type SettingsLayer } from "../core/settings.ts";
+import type { SessionInfo, SessionView } from "../core/wire.ts";
+
+export const infoOf = (s: Session): SessionInfo => ({
+  id: s.id,
+  title: s.title,
+  mode: s.mode,
+  status: s.status,
+  phase: s.phase,
+  created_at: s.created_at,
+  updated_at: s.updated_at,
+  last_seq: s.seq,
+  epoch: s.epoch,
+  pinned: s.pinned,
+  preview: s.preview,
+  usage: s.usage,
+});
+
+/** Headers of MCP servers are write-only. */
+const redacted = (settings: Settings): Settings => ({
+  ...settings,
+  mcp: {
+    servers: Object.fromEntries(
+      Object.entries(settings.mcp.servers).map(([name, server]) => [
+        name,
+        server.headers
+          ? {
+              ...server,
+              headers: Object.fromEntries(Object.keys(server.headers).map((k) => [k, "***"])),
+            }
+          : server,
+      ]),
+    ),
+  },
+});
+
+function planView(s: Session, stepChars: number): SessionView["plan"] {
+  if (!s.plan) return null;
+  const { title, goal, success_criteria, steps } = s.plan;
+  const cut = (t: string) => head(t, stepChars);
+  return {
+    title,
+    goal,
+    success_criteria,
+    steps: steps.map((step) => ({
+      ...step,
+      ...(step.result === undefined ? {} : { result: cut(step.result) }),
+      ...(step.error === undefined ? {} : { error: cut(step.error) }),
+    })),
+  };
+}
+
+/** `layers`: the settings around the session's own, outermost first. */
+export function viewOf(
+  s: Session,
+  layers: (SettingsLayer | undefined)[],
+  files: number,
+): SessionView {
+  const view = (textChars: number): SessionView => ({
+    ...infoOf(s),
+    run: s.run,
+    plan: planView(s, textChars),
+    wait: s.wait,
+    queue: s.queue.map((q) => ({
+      id: q.id,
+      text: head(q.text, textChars),
+      delivery: q.delivery,
+    })),
+    settings: redacted(mergeSettings([...layers, s.settings])),
+    files_count: files,
+  });
+  const whole = view(LIMITS.stepChars);
+  return JSON.stringify(whole).length <= LIMITS.snapshotChars ? whole : view(500);
+}

@@ -1,0 +1,268 @@
+/**
+ * Random replies, people, tools and crashes, in any order: whatever happens, the oracles find nothing, the session
+ * comes to rest, nothing said is lost, and no effect happens twice.
+ */
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import {
+  call,
+  complete,
+  deliver,
+  fail,
+  Harness,
+  plan,
+  type RequestBody,
+  type Scripted,
+  text,
+  update,
+} from "../fakes.ts";
+
+/** What the model does next; the last ones of a run are sane, so that it ends. */
+type Whim =
+  | "sane"
+  | "text"
+  | "blank"
+  | "unknown"
+  | "badArgs"
+  | "wrongPhase"
+  | "cut"
+  | "batch"
+  | "shell"
+  | "reads"
+  | "ask"
+  | "askBatch"
+  | "twins"
+  | "giveUp"
+  | "flaky"
+  | "busy"
+  | "endBatch";
+const WHIMS: Whim[] = [
+  "sane",
+  "sane",
+  "sane",
+  "text",
+  "blank",
+  "unknown",
+  "badArgs",
+  "wrongPhase",
+  "cut",
+  "batch",
+  "shell",
+  "reads",
+  "ask",
+  "askBatch",
+  "twins",
+  "giveUp",
+  "flaky",
+  "busy",
+  "endBatch",
+];
+
+const write = (path: string): [string, unknown] => [
+  "file_write",
+  { path, content: "x", brief: "b" },
+];
+
+/** A sensible reply to whatever is offered. */
+function sane(r: RequestBody, n: number): Scripted {
+  const offered = new Set(r.tools?.map((t) => t.function.name));
+  if (offered.has("create_plan")) return plan(`a${n}`, `b${n}`);
+  if (offered.has("update_plan")) return update([String(n), "again"]);
+  if (!offered.has("complete_step")) return text(`answer ${n}`);
+  if (r.tool_choice !== "auto") return deliver(`Final ${n}`);
+  return n % 2
+    ? call(write(`f${n}`))
+    : call(write(`g${n}`), ["complete_step", { success: true, result: `r${n}` }]);
+}
+
+function whimsical(whim: Whim, r: RequestBody, n: number): Scripted {
+  switch (whim) {
+    case "sane":
+      return sane(r, n);
+    case "text":
+      return text(`words ${n}`);
+    case "blank":
+      return text(" ");
+    case "unknown":
+      return call(["nope", {}], write("u"));
+    case "badArgs":
+      return call(["file_write", "{"], ["file_write", { path: 3 }]);
+    case "wrongPhase":
+      return call(["deliver_result", { message: "m" }], ["create_plan", {}]);
+    case "cut":
+      return { ...call(write("cut")), finish: n % 2 ? "length" : null };
+    case "batch":
+      return call(
+        write("1"),
+        ["message_notify_user", { text: "half" }],
+        ["file_read", { path: "2" }],
+      );
+    case "shell":
+      return call(["shell_exec", { command: `c${n}` }], ["attach", { command: `d${n}` }]);
+    case "reads":
+      return call(
+        ["file_read", { path: "1" }],
+        ["file_read", { path: "2" }],
+        ["file_read", { path: "bad" }],
+      );
+    case "ask":
+      return call(["message_ask_user", { text: `q${n}?`, options: ["a", "b"] }]);
+    case "askBatch":
+      return call(
+        write("w"),
+        ["message_ask_user", { text: "?" }],
+        ["shell_exec", { command: "late" }],
+        ["message_ask_user", { text: "2?" }],
+      );
+    case "twins":
+      return call(["complete_step", { success: true, result: "1" }], write("t"), [
+        "complete_step",
+        { success: false, result: "2", attachments: ["x"] },
+      ]);
+    case "giveUp":
+      return complete(false, "cannot");
+    case "flaky":
+      return fail("provider_error", true);
+    case "busy":
+      return fail("rate_limited", true, 3_000);
+    case "endBatch":
+      return call(
+        ["complete_step", { success: true, result: "r", attachments: ["x"] }],
+        ["file_read", { path: n % 3 ? "1" : "bad" }],
+      );
+  }
+}
+
+type Happening =
+  | { do: "say"; how: "steer" | "follow_up" | "replan" | "reject" }
+  | { do: "answer" | "stop" | "crash" | "settle" | "tick" }
+  | { do: "fail" | "die"; in: number };
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc
+      .constantFrom("steer", "follow_up", "replan", "reject")
+      .map((how) => ({ do: "say", how }) as const),
+  },
+  {
+    weight: 6,
+    arbitrary: fc
+      .constantFrom("answer", "stop", "crash", "settle", "tick", "tick", "settle")
+      .map((what) => ({ do: what }) as Happening),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom("fail" as const, "die" as const),
+      in: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+);
+
+interface World {
+  h: Harness;
+  n: number;
+}
+
+async function happen(w: World, what: Happening): Promise<void> {
+  const { h } = w;
+  const attempt = (f: () => void) => {
+    try {
+      f();
+    } catch {
+      // The commit failed: nothing was taken in, and the object comes back when it settles.
+    }
+  };
+  switch (what.do) {
+    case "say": {
+      const id = `s${w.n++}`;
+      attempt(() => h.say(id, what.how, id));
+      break;
+    }
+    case "answer":
+      attempt(() => h.keep({ type: "answered", clientId: `a${w.n++}`, text: `answer ${w.n}` }));
+      break;
+    case "stop":
+      attempt(() => h.keep({ type: "stopped", clientId: `x${w.n++}` }));
+      break;
+    case "crash":
+      h.crash();
+      break;
+    case "settle":
+      await h.settle();
+      break;
+    case "tick":
+      await new Promise((r) => setImmediate(r));
+      break;
+    case "fail":
+      h.disk.failAt.add(h.disk.commits + what.in);
+      break;
+    case "die":
+      h.disk.dieAfter.add(h.disk.commits + what.in);
+      break;
+  }
+}
+
+/** Every user message that was taken in stands in a memory, or in the queue of a session that waits. */
+function lostMessages(h: Harness): string[] {
+  const memory = h.disk.rows.map((r) => r.json).join("\n");
+  const queued = new Set(h.head.queue.map((q) => q.text));
+  return h
+    .of("message")
+    .filter((m) => m.role === "user" && !queued.has(m.content))
+    .filter((m) => !memory.includes(m.content))
+    .map((m) => m.content);
+}
+
+async function live(
+  mode: "agent" | "chat",
+  whims: Whim[],
+  happenings: Happening[],
+  slow: number[],
+  ticks: number[],
+): Promise<void> {
+  let asked = 0;
+  const rule = (r: RequestBody) => whimsical(whims[asked] ?? "sane", r, asked++);
+  const settings = { limits: { maxIterations: 12, maxReplans: 2 } };
+  const h = new Harness({ mode, script: rule, settings });
+  h.model.ticks = (n) => ticks[n % ticks.length] ?? 0;
+  let ran = 0;
+  h.tools.behaviour = (run) => {
+    if (slow.includes(ran++)) return "hang";
+    return run.args.path === "bad"
+      ? { ok: false, text: "bad" }
+      : { ok: true, text: `ok ${run.id}` };
+  };
+  const w: World = { h, n: 0 };
+  await happen(w, { do: "say", how: "steer" });
+  for (const what of happenings) await happen(w, what);
+  // Everything is let go, and questions are answered, until it rests.
+  for (let i = 0; i < 60; i++) {
+    await h.settle();
+    for (const id of [...h.tools.open.keys()]) h.tools.release(id);
+    await h.settle();
+    if (h.head.status === "waiting") await happen(w, { do: "answer" });
+    else if (h.head.status !== "running") break;
+  }
+  expect(h.head.status).toMatch(/^(idle|completed|failed|stopped)$/);
+  expect(h.faults()).toEqual([]);
+  expect(lostMessages(h)).toEqual([]);
+  expect(h.head).toMatchObject({ batch: null, wait: null, queue: [], retry: null });
+  const effects = h.tools.effects.filter((e) => !e.startsWith("file_write"));
+  expect(effects.length).toBe(new Set(effects).size);
+}
+
+for (const mode of ["agent", "chat"] as const) {
+  it(`${mode}: any replies, people, failures and crashes leave a sound session`, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...WHIMS), { maxLength: 25 }),
+        fc.array(happening, { maxLength: 14 }),
+        fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 4 }),
+        fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 7 }),
+        (whims, happenings, slow, ticks) => live(mode, whims, happenings, slow, ticks),
+      ),
+      { numRuns: Number(process.env.FC_RUNS ?? 400) },
+    );
+  }, 300_000);
+}
