@@ -1,5 +1,5 @@
-// build-page.mjs [--watch]
-// Bundles src/page into public/: app.js, app.css, index.html, favicon.svg. The same sources give the same bytes.
+// Bundles src/page into public/: app.js, app.css, index.html, favicon.svg, _headers. The same sources give the same
+// bytes. Run by wrangler before dev and deploy, and by `npm test`.
 import { cp, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,6 @@ import * as esbuild from "esbuild";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const source = join(root, "src/page");
 const out = join(root, "public");
-const watch = process.argv.includes("--watch");
 
 /** @type {esbuild.BuildOptions} */
 const options = {
@@ -20,7 +19,7 @@ const options = {
   ],
   outdir: out,
   bundle: true,
-  minify: !watch,
+  minify: true,
   format: "esm",
   target: ["es2022", "safari16"],
   jsx: "automatic",
@@ -30,14 +29,9 @@ const options = {
 };
 
 await mkdir(out, { recursive: true });
-for (const name of ["index.html", "favicon.svg"]) await cp(join(source, name), join(out, name));
-if (watch) {
-  const context = await esbuild.context({ ...options, logLevel: "info" });
-  await context.watch();
-} else {
-  await esbuild.build(options);
-  for (const name of ["app.js", "app.css"]) {
-    const bytes = await readFile(join(out, name));
-    console.log(`${name}  ${bytes.length} bytes, ${gzipSync(bytes).length} gzipped`);
-  }
+for (const name of ["index.html", "favicon.svg", "_headers"]) await cp(join(source, name), join(out, name));
+await esbuild.build(options);
+for (const name of ["app.js", "app.css"]) {
+  const bytes = await readFile(join(out, name));
+  console.log(`${name}  ${bytes.length} bytes, ${gzipSync(bytes).length} gzipped`);
 }

@@ -5,14 +5,14 @@
  * R2  Stored events alone give the view. A snapshot only adds what no event says, so a client that joined late
  *     and one that was there from the start end up with the same view.
  * R3  Live text belongs to a message id: `delta_reset` forgets it, the stored message replaces it, a new
- *     connection starts it again from nothing, because the server sends all of it once more. Terminal output
- *     is not sent again: what was seen of it stays until the stored result replaces it.
+ *     connection starts it again from nothing, because the server sends all of it once more. The same holds for
+ *     the output of a running tool, until its stored result replaces it.
  */
 import { titleFrom } from "../core/chars.ts";
 import type { Event } from "../core/events.ts";
 import type { SessionView } from "../core/wire.ts";
 import { foldEvent } from "./fold.ts";
-import { changeTool, isStored } from "./items.ts";
+import { changeTool, isStored, mapRows } from "./items.ts";
 import { planState } from "./plan.ts";
 import { dequeue } from "./queue.ts";
 import type { Frame } from "./socket.ts";
@@ -78,7 +78,10 @@ function hello(view: View, epoch: string, snapshot: SessionView): View {
   // The server resets a cursor of another epoch; a client that keeps one anyway would mix two logs.
   const other = view.epoch !== "" && view.epoch !== epoch;
   const base = other ? EMPTY_VIEW : view;
-  return withSnapshot({ ...base, epoch, live: [] }, snapshot);
+  const silent = mapRows({ ...base, epoch, live: [] }, (row) =>
+    row.kind === "tool" && row.live !== "" ? { ...row, live: "" } : row,
+  );
+  return withSnapshot(silent, snapshot);
 }
 
 function stored(view: View, event: Event): View {
@@ -106,7 +109,7 @@ function live(view: View, frame: Live): View {
     }
     case "terminal_update":
       return changeTool(view, frame.data.tool_call_id, (tool) =>
-        tool.state === "running" ? { ...tool, live: tool.live + frame.data.text } : tool,
+        tool.state === "running" ? { ...tool, live: tail(tool.live + frame.data.text) } : tool,
       );
     case "retry_wait":
       return { ...view, retry: frame.data };
@@ -114,6 +117,10 @@ function live(view: View, frame: Live): View {
       return view;
   }
 }
+
+/** A running tool may print for hours: its newest characters are enough to watch it. */
+const LIVE_CHARS = 256 * 1024;
+const tail = (text: string) => (text.length > LIVE_CHARS ? text.slice(-LIVE_CHARS) : text);
 
 function append(view: View, id: string, field: "text" | "thinking", text: string): View {
   const held = view.live.find((entry) => entry.id === id);

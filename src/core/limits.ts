@@ -47,6 +47,8 @@ export const LIMITS = {
   eventsPage: 1_000,
   /** … and its characters, roughly: a page has at least one event. */
   pageChars: 8 * 1024 * 1024,
+  /** Characters of live text that whoever joins mid-stream is told. */
+  liveChars: 256 * 1024,
   /** Milliseconds between two joined live frames. */
   liveMs: 33,
   /** Milliseconds after which an unattended drive is looked after by the alarm. */

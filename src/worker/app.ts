@@ -48,6 +48,18 @@ app.notFound((c) =>
   ),
 );
 
+/** For every reply but an upgrade, whose headers are the platform's. */
+app.use("*", async (c, next) => {
+  await next();
+  if (c.res.status === 101) return;
+  const set = (name: string, value: string) => {
+    if (!c.res.headers.has(name)) c.header(name, value);
+  };
+  set("x-content-type-options", "nosniff");
+  set("referrer-policy", "no-referrer");
+  set("cache-control", "no-store");
+});
+
 app.get("/api/health", (c) => c.json({ ok: true, version: VERSION }));
 app.route("/api", accessRoutes);
 

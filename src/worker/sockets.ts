@@ -19,12 +19,12 @@ export interface Attachment {
   live: boolean;
 }
 
-type Delta = Extract<LiveFrame, { data: { text: string } }>;
+type Spoken = Extract<LiveFrame, { data: { text: string } }>;
 
 export class Sockets {
   readonly #ctx: DurableObjectState;
-  /** Live text so far by message id, for whoever joins mid-stream. */
-  readonly #soFar = new Map<string, Delta>();
+  /** Live text so far by message or call, for whoever joins mid-stream. */
+  readonly #soFar = new Map<string, Spoken>();
   #pending: LiveFrame[] = [];
   #timer: ReturnType<typeof setTimeout> | null = null;
 
@@ -47,21 +47,20 @@ export class Sockets {
     store: SessionStore,
     after: number,
   ): void {
+    // Pieces under way go to the others first: the newcomer gets them within the text so far.
+    this.#flush();
     this.#ctx.acceptWebSocket(ws);
     ws.serializeAttachment(attachment);
     for (const frame of opening) send(ws, JSON.stringify(frame));
     for (const text of replay(store, after)) send(ws, text);
     if (!attachment.live) return;
-    this.#flush();
     for (const frame of this.#soFar.values()) send(ws, JSON.stringify({ type: "live", ...frame }));
   }
 
   /** Events of one commit, and what ends a stream after them. */
   events(events: Event[], ended: { session_id: string; run: number } | null): void {
     this.#flush();
-    for (const e of events) {
-      if (e.event === "message") this.#soFar.delete(e.data.message_id);
-    }
+    for (const e of events) this.#settle(e);
     const sockets = this.#ctx.getWebSockets();
     if (sockets.length === 0) return;
     const texts = events.map((e) => JSON.stringify(e));
@@ -72,8 +71,8 @@ export class Sockets {
   }
 
   live(frame: LiveFrame): void {
-    if (frame.event === "delta_reset") this.#soFar.delete(frame.data.message_id);
-    if (frame.event === "message_delta") this.#extend(frame);
+    if (frame.event === "delta_reset") this.#forget(frame.data.message_id);
+    if ("text" in frame.data) this.#extend(frame as Spoken);
     const first = this.#timer === null;
     if (!this.#join(frame)) this.#pending.push(frame);
     if (!first) return;
@@ -88,13 +87,23 @@ export class Sockets {
     this.#timer = setTimeout(() => this.#tick(), LIMITS.liveMs);
   }
 
-  #extend(frame: Extract<LiveFrame, { event: "message_delta" }>): void {
-    const { message_id, text } = frame.data;
-    const held = this.#soFar.get(message_id)?.data.text ?? "";
-    this.#soFar.set(message_id, {
-      event: "message_delta",
-      data: { message_id, text: held + text },
-    });
+  #extend(frame: Spoken): void {
+    const key = keyOf(frame);
+    const held = this.#soFar.get(key)?.data.text ?? "";
+    const text = held + frame.data.text;
+    const newest =
+      text.length > 2 * LIMITS.liveChars ? text.slice(-LIMITS.liveChars).toWellFormed() : text;
+    this.#soFar.set(key, { ...frame, data: { ...frame.data, text: newest } } as Spoken);
+  }
+
+  /** What is stored need not be told as live text any more. */
+  #settle(e: Event): void {
+    if (e.event === "message") this.#forget(e.data.message_id);
+    if (e.event === "tool" && e.data.status === "called") this.#forget(e.data.tool_call_id);
+    if (e.event === "done") this.#soFar.clear();
+  }
+  #forget(target: string): void {
+    for (const [key, held] of this.#soFar) if (targetOf(held) === target) this.#soFar.delete(key);
   }
 
   /** Adds a piece of text to the last pending one of the same kind and target. */
@@ -104,7 +113,11 @@ export class Sockets {
       return false;
     }
     if (targetOf(last) !== targetOf(frame)) return false;
-    last.data.text += frame.data.text;
+    // A copy: the frame that was given belongs to whoever gave it.
+    this.#pending[this.#pending.length - 1] = {
+      ...last,
+      data: { ...last.data, text: last.data.text + frame.data.text },
+    } as LiveFrame;
     return true;
   }
 
@@ -129,6 +142,8 @@ const targetOf = (frame: LiveFrame): string =>
     : "tool_call_id" in frame.data
       ? frame.data.tool_call_id
       : "";
+
+const keyOf = (frame: Spoken): string => `${frame.event} ${targetOf(frame)}`;
 
 /** A socket that is closing throws; its client comes back with its cursor. */
 export function send(ws: WebSocket, text: string): void {

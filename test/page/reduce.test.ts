@@ -338,7 +338,8 @@ describe("R3: live text", () => {
     const tool = (view: View) => [...allRows(view.items)].find((r) => r.kind === "tool");
     const running = fold([...STORY.slice(0, 8), output, output]);
     expect(tool(running)).toMatchObject({ live: "a\na\n", state: "running" });
-    expect(tool(reduce(running, hello(running, 8)))).toMatchObject({ live: "a\na\n" });
+    // A new connection is told all of it again.
+    expect(tool(reduce(running, hello(running, 8)))).toMatchObject({ live: "" });
     const ended = reduce(running, STORY[8] as Event);
     expect(tool(ended)).toMatchObject({ live: "", content: { output: "ok" } });
     expect(reduce(ended, output)).toEqual(ended);
