@@ -237,6 +237,7 @@ export const KIT: Kit = {
     executor: prompt("executor"),
     assistant: prompt("assistant"),
   },
+  rules: { shell: "A test shell.", file: prompt("file_rules"), message: prompt("message_rules") },
   resolve: (provider, model) => ({ provider: provider || "fake", model: model || "fake-1" }),
 };
 

@@ -69,7 +69,8 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     sweep(change.session.era);
     return change;
   };
-  const keep = (outcome: Outcome): Change => {
+  /** `then`: what to tell about the change before anything follows from it. */
+  const keep = (outcome: Outcome, then: (change: Change) => void = () => {}): Change => {
     if (dead) throw new Error("the session is being restarted; try again");
     let change: Change;
     try {
@@ -78,8 +79,14 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
       die(error);
       throw error;
     }
+    then(change);
     pump();
     return change;
+  };
+  /** Live text that no stored message stands for (a refused reply, bare thinking) is taken back. */
+  const tidyUp = (flight: Aloft, { events }: Change): void => {
+    const said = events.some((e) => e.event === "message" && e.data.message_id === flight.spoke);
+    if (!said) forget(flight);
   };
 
   /** Something outside is under way; what comes of it is kept, unless it is void by then. */
@@ -94,7 +101,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
       if (dead || aloft.get(key) !== self) return;
       aloft.delete(key);
       try {
-        keep(outcomeOf(result));
+        keep(outcomeOf(result), (change) => tidyUp(self, change));
       } catch (error) {
         die(error);
       }
@@ -190,7 +197,6 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
           inputChars: request.body.length,
         };
       }
-      forget(self);
       return { type: "model_failed", era: s.era, failure: result.failure };
     });
   }
@@ -209,7 +215,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
   }
 
   return {
-    keep,
+    keep: (outcome) => keep(outcome),
     wake() {
       if (store.session().status !== "running") return;
       const id = liveId(store.session());

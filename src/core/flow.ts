@@ -229,7 +229,8 @@ function settleLoop(d: Draft): void {
   const steers = d.s.queue.filter((q) => q.delivery === "steer");
   if (steers.length === 0) return;
   d.s.queue = d.s.queue.filter((q) => q.delivery !== "steer");
-  for (const q of steers) draft.tell(d, policyOf(d.s).memory, "said", q.text);
+  for (const q of steers)
+    draft.tell(d, policyOf(d.s).memory, "said", turn.withFiles(q.text, q.attachments));
 }
 
 /** Milliseconds before the nth retry: 0.5, 1, 2, 4 s. */

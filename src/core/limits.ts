@@ -51,6 +51,8 @@ export const LIMITS = {
   liveChars: 256 * 1024,
   /** Milliseconds between two joined live frames. */
   liveMs: 33,
+  /** How long an ephemeral session stays after its last turn, in milliseconds. */
+  ephemeralMs: 3_600_000,
   /** Milliseconds after which an unattended drive is looked after by the alarm. */
   wakeMs: 30_000,
 } as const;

@@ -29,26 +29,35 @@ function choiceText({ toolChoice }: Policy): string {
   return JSON.stringify({ type: "function", function: { name: toolChoice.name } });
 }
 
-/** `- shell: shell_exec`: what the executor can do, for a planner that must not see its schemas. */
-export function capabilities(kit: Kit, settings: Settings): string {
+/** Toolkit → its tools' names, in offering order. */
+function toolkits(kit: Kit, settings: Settings): Map<string, string[]> {
   const kits = new Map<string, string[]>();
   for (const tool of enabledTools(kit, settings)) {
     kits.set(tool.toolkit, [...(kits.get(tool.toolkit) ?? []), tool.name]);
   }
-  return [...kits].map(([name, tools]) => `- ${name}: ${tools.join(", ")}`).join("\n");
+  return kits;
 }
 
+const section = (name: string, text: string) => `<${name}>\n${text.trim()}\n</${name}>`;
+
+/**
+ * Core · a section of rules for each toolkit that is offered · the role · for the planner, an overview of what the
+ * executor can do · the project's instructions. Nothing in it changes within a turn.
+ */
 export function systemPrompt(policy: Policy, kit: Kit, settings: Settings): string {
-  const { prompts } = kit;
   const role = policy.memory;
-  const overview = `<executor_capabilities>\n${capabilities(kit, settings)}\n</executor_capabilities>`;
+  const kits = [...toolkits(kit, settings)];
+  const overview = kits.map(([name, tools]) => `- ${name}: ${tools.join(", ")}`).join("\n");
+  const rules = kits.flatMap(([name]) => {
+    const text = kit.rules[name];
+    return text ? [section(`${name}_rules`, text)] : [];
+  });
   return [
-    prompts.core,
-    settings.roles[role].prompt || prompts[role],
-    ...(role === "planner" ? [overview] : []),
-    ...(settings.instructions
-      ? [`<project_instructions>\n${settings.instructions}\n</project_instructions>`]
-      : []),
+    kit.prompts.core,
+    ...(policy.tools ? rules : []),
+    settings.roles[role].prompt || kit.prompts[role],
+    ...(role === "planner" ? [section("executor_capabilities", overview)] : []),
+    ...(settings.instructions ? [section("project_instructions", settings.instructions)] : []),
   ]
     .map((part) => part.trim())
     .join("\n\n");
@@ -59,33 +68,52 @@ export function settingsOf(s: Session): Settings {
   return s.turn.settings;
 }
 
-/** The request for the session's next model call. `rows`: the memory that its policy names. */
-export function buildRequest(s: Session, kit: Kit, rows: readonly Row[]): ModelRequest {
-  const policy = policyOf(s);
-  const settings = settingsOf(s);
+/** Everything of a request before its rows; the same for a phase as long as the settings are. */
+const fronts = new WeakMap<Settings, Map<Policy, ModelRequest>>();
+
+function frontOf(policy: Policy, kit: Kit, settings: Settings): ModelRequest {
+  const held = fronts.get(settings) ?? new Map<Policy, ModelRequest>();
+  fronts.set(settings, held);
+  let front = held.get(policy);
+  if (!front) {
+    front = makeFront(policy, kit, settings);
+    held.set(policy, front);
+  }
+  return front;
+}
+
+function makeFront(policy: Policy, kit: Kit, settings: Settings): ModelRequest {
   const own = settings.roles[policy.role];
   const { provider, model } = kit.resolve(
     own.provider || settings.provider,
     own.model || settings.model,
   );
   const tools = offeredTools(policy, kit, settings);
-  const system = JSON.stringify({ role: "system", content: systemPrompt(policy, kit, settings) });
-  const before = s.elided[policy.memory] ?? 0;
-  const messages = [system, ...rows.map((row) => shown(row, before))].join(",");
   const offered =
     tools.length > 0
       ? `,"tools":[${tools.map(textOf).join(",")}],"tool_choice":${choiceText(policy)}`
       : "";
+  const system = JSON.stringify({ role: "system", content: systemPrompt(policy, kit, settings) });
   return {
     provider,
     model,
-    body: `{"model":${JSON.stringify(model)},"stream":true,"stream_options":{"include_usage":true}${offered},"messages":[${messages}]}`,
+    body: `{"model":${JSON.stringify(model)},"stream":true,"stream_options":{"include_usage":true}${offered},"messages":[${system}`,
     timeoutMs: settings.limits.modelTimeoutMs,
   };
 }
 
+/** The request for the session's next model call. `rows`: the memory that its policy names. */
+export function buildRequest(s: Session, kit: Kit, rows: readonly Row[]): ModelRequest {
+  const policy = policyOf(s);
+  const front = frontOf(policy, kit, settingsOf(s));
+  const before = s.elided[policy.memory] ?? 0;
+  const messages = rows.map((row) => shown(row, before)).join(",");
+  return { ...front, body: `${front.body}${messages === "" ? "" : ","}${messages}]}` };
+}
+
 /** Tokens that are left for the rows beside the system prompt and the tools, by estimate. */
 export function rowBudget(s: Session, kit: Kit): number {
-  const fixed = estimate(buildRequest(s, kit, []).body.length);
-  return Math.max(0, settingsOf(s).limits.maxContextTokens - fixed);
+  const settings = settingsOf(s);
+  const front = frontOf(policyOf(s), kit, settings);
+  return Math.max(0, settings.limits.maxContextTokens - estimate(front.body.length));
 }

@@ -88,6 +88,8 @@ export interface Kit {
   /** Work tools first, then the message toolkit; fixed order. */
   tools: readonly ToolSpec[];
   prompts: { core: string; planner: string; executor: string; assistant: string };
+  /** What a toolkit asks of whoever is offered it, by its name: a section of the system prompt. */
+  rules: Readonly<Record<string, string>>;
   /** The provider and model that a pair of settings ("" = default) stands for. */
   resolve(provider: string, model: string): { provider: string; model: string };
 }

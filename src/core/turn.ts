@@ -38,7 +38,8 @@ export function takeUp(d: Draft, message: string, attachments: string[]): void {
     tell(d, "assistant", "said", withFiles(message, attachments));
   }
 }
-const withFiles = (text: string, paths: string[]) =>
+/** A person's words, and the files that came with them. */
+export const withFiles = (text: string, paths: string[]): string =>
   paths.length > 0 ? `${text}\n<attachments>\n${paths.join("\n")}\n</attachments>` : text;
 
 export const planOf = (d: Draft): Plan => {

@@ -101,7 +101,7 @@ const notConfigured = () =>
     "No access is configured, so only loopback is served. Set the secret AUTH_TOKENS (or AUTH_TOKEN) and deploy again.",
   );
 
-function refuseUrlTokens(c: Ctx): void {
+export function refuseUrlTokens(c: Ctx): void {
   if (URL_TOKENS.some((name) => c.req.query(name) !== undefined)) {
     throw problem(
       401,

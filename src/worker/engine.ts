@@ -3,6 +3,7 @@
 import { fileUrl } from "../adapters/files/info.ts";
 import { FileStore } from "../adapters/files/store.ts";
 import { createModelPort } from "../adapters/model/providers.ts";
+import { absentBox } from "../adapters/sandbox/absent.ts";
 import { embeddedBox } from "../adapters/sandbox/embedded.ts";
 import { createDrive, type Drive } from "../core/drive.ts";
 import type { FileInfo } from "../core/events.ts";
@@ -12,6 +13,7 @@ import type { ToolResult } from "../core/tool.ts";
 import type { Box } from "../tools/box.ts";
 import { runTool, TOOLS } from "../tools/index.ts";
 import { resolvePath } from "../tools/paths.ts";
+import { sandboxOf } from "./config.ts";
 import type { Bindings } from "./env.ts";
 import { kitOf } from "./kit.ts";
 import type { Sockets } from "./sockets.ts";
@@ -38,7 +40,7 @@ const clock: Clock = { now: () => Date.now() };
 
 export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineParts): Engine {
   const files = new FileStore(ctx.storage.sql, clock);
-  const box = embeddedBox(files);
+  const box = boxOf(env, files);
   const fileInfo = (path: string): FileInfo | null =>
     files.info(path, (p) => fileUrl(store.session().id, p));
   const drive = createDrive(
@@ -55,6 +57,14 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
   );
   return { store, files, box, drive, fileInfo };
 }
+
+const boxOf = (env: Bindings, files: FileStore): Box =>
+  sandboxOf(env) === "embedded"
+    ? embeddedBox(files)
+    : absentBox(
+        "container",
+        "The container sandbox is not in this version. Set the variable SANDBOX to embedded.",
+      );
 
 function toolsPort(box: Box, info: (path: string) => FileInfo | null): Tools {
   return {

@@ -18,6 +18,7 @@ import { createEngine, type Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
 import * as files from "./files.ts";
 import { directoryStub } from "./ids.ts";
+import { EXPIRE, Jobs } from "./jobs.ts";
 import { type Answer, NO_SESSION, yes } from "./problem.ts";
 import { type Ack, answer, type Page, page, say, stop } from "./requests.ts";
 import { Sockets } from "./sockets.ts";
@@ -31,12 +32,13 @@ const SHORT_SLEEP_MS = 2_000;
 export class SessionObject extends DurableObject<Bindings> {
   readonly lifecycle = Lifecycle.install(this);
   readonly #sockets = new Sockets(this.ctx);
+  readonly #jobs = new Jobs(this.lifecycle);
   #engine: Engine | null = null;
-  #armed = false;
 
   async create(n: Omit<NewSession, "at">): Promise<SessionView> {
     const session = newSession({ ...n, at: Date.now() });
     const engine = this.#start(SessionStore.create(this.ctx.storage, session));
+    if (n.ephemeral) await this.#jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
     return this.#view(engine);
   }
 
@@ -54,7 +56,6 @@ export class SessionObject extends DurableObject<Bindings> {
   ): Promise<Answer<SessionView>> {
     return this.#for(owner, (engine) => {
       engine.drive.keep({ type: "patched", ...change });
-      this.ctx.waitUntil(this.#report());
       return yes(this.#view(engine));
     });
   }
@@ -96,7 +97,7 @@ export class SessionObject extends DurableObject<Bindings> {
       this.#engine = null;
       await engine.box.rest();
       this.#sockets.closeAll(4004, "the session was deleted");
-      await this.lifecycle.jobs.cancel("wake");
+      await this.#jobs.disarm();
       await this.ctx.storage.deleteAlarm();
       await this.ctx.storage.deleteAll();
       return yes(null);
@@ -128,17 +129,29 @@ export class SessionObject extends DurableObject<Bindings> {
   }
 
   /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
-  async onJob(_: LifecycleJobContext): Promise<{ rescheduleAt: number } | undefined> {
+  async onJob({ job }: LifecycleJobContext): Promise<{ rescheduleAt: number } | undefined> {
     const engine = this.#open();
     if (!engine) return undefined;
-    this.#armed = true;
+    if (job.fn === EXPIRE) return this.#expire(engine);
+    this.#jobs.fired();
     engine.drive.kick();
     const { status, retry } = engine.store.session();
-    if (status === "running") {
-      return { rescheduleAt: Math.max(retry?.at ?? 0, Date.now() + LIMITS.wakeMs) };
-    }
+    if (status === "running") return { rescheduleAt: Jobs.next(retry?.at) };
     await this.#report();
-    this.#armed = false;
+    this.#jobs.ended();
+    return undefined;
+  }
+
+  /** An ephemeral session goes an hour after its last turn, unless it works or waits again. */
+  async #expire(engine: Engine): Promise<undefined> {
+    const s = engine.store.session();
+    if (s.status === "running" || s.status === "waiting") return undefined;
+    if (Date.parse(s.updated_at) + LIMITS.ephemeralMs > Date.now()) {
+      await this.#jobs.expireAt(Date.parse(s.updated_at) + LIMITS.ephemeralMs);
+      return undefined;
+    }
+    await this.remove(s.owner);
+    await directoryStub(this.env, s.owner).remove(s.id);
     return undefined;
   }
 
@@ -185,67 +198,62 @@ export class SessionObject extends DurableObject<Bindings> {
   }
 
   /** For requests that may start work: checked without effect, then the wake job is stored, then done. */
-  async #working<T>(
+  async #working(
     owner: string,
-    act: (engine: Engine, dry: boolean) => Answer<T>,
-  ): Promise<Answer<T>> {
+    act: (engine: Engine, dry: boolean) => Answer<Ack>,
+  ): Promise<Answer<Ack>> {
     const engine = this.#mine(owner);
     if (!engine) return NO_SESSION;
     const checked = act(engine, true);
-    if (!checked.ok) return checked;
-    await this.#arm();
+    if (!checked.ok || checked.value.duplicate) return checked;
+    await this.#jobs.arm();
     return this.#for(owner, (e) => act(e, false));
   }
 
-  async #arm(): Promise<void> {
-    if (this.#armed) return;
-    await this.#push(Date.now() + LIMITS.wakeMs);
-    this.#armed = true;
-  }
-  async #push(time: number): Promise<void> {
-    await this.lifecycle.jobs.push({
-      id: "wake",
-      fn: "wake",
-      time,
-      singleflight: true,
-      recoveryLoop: true,
-    });
+  #committed({ session, events }: Change, before: Session): void {
+    const changed = session.status !== before.status;
+    const ended = changed && session.status !== "running";
+    this.#sockets.events(events, ended ? { session_id: session.id, run: session.run } : null);
+    const renamed = session.title !== before.title || session.pinned !== before.pinned;
+    if (ended) this.ctx.waitUntil(this.#rest());
+    else if (changed || renamed) this.ctx.waitUntil(this.#tell());
   }
 
-  #committed({ session, events }: Change, before: Session): void {
-    const ended = session.status !== "running" && before.status === "running";
-    this.#sockets.events(events, ended ? { session_id: session.id, run: session.run } : null);
-    if (ended) this.ctx.waitUntil(this.#rest());
-    else if (session.status !== before.status || session.title !== before.title) {
-      this.ctx.waitUntil(this.#report());
+  /** Nothing is going to run: the sandbox rests, the list knows, the wake job goes. */
+  async #rest(): Promise<void> {
+    const engine = this.#engine;
+    if (!engine) return;
+    await engine.box.rest();
+    const told = await this.#tell();
+    const { status, ephemeral } = engine.store.session();
+    if (!told || status === "running" || this.#engine !== engine) return;
+    await this.#jobs.disarm();
+    if (ephemeral && status !== "waiting") {
+      await this.#jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
     }
   }
 
-  /** The list gets to know; what it does not acknowledge is sent again by the wake job. */
   async #report(): Promise<void> {
     const s = this.#engine?.store.session();
     if (s) await directoryStub(this.env, s.owner).update(infoOf(s));
   }
-  async #rest(): Promise<void> {
-    const engine = this.#engine;
-    if (!engine) return;
+  /** Tells the owner's list; what it does not acknowledge is sent again by the wake job. */
+  async #tell(): Promise<boolean> {
     try {
-      await engine.box.rest();
       await this.#report();
+      return true;
     } catch (error) {
-      console.error("the session's list could not be told; the wake job tries again", error);
-      return;
+      console.error("the list of sessions could not be told; the wake job tries again", error);
+      await this.#jobs.arm();
+      return false;
     }
-    if (engine.store.session().status === "running" || this.#engine !== engine) return;
-    this.#armed = false;
-    await this.lifecycle.jobs.cancel("wake");
   }
 
   #wake(at: number | null): void {
     if (at === null) return;
     const ms = at - Date.now();
     if (ms <= SHORT_SLEEP_MS) setTimeout(() => this.#engine?.drive.kick(), Math.max(0, ms));
-    else this.ctx.waitUntil(this.#push(at));
+    else this.ctx.waitUntil(this.#jobs.wakeAt(at));
   }
 
   /** The store or the platform failed under the drive: let the object die, the wake job brings it back. */

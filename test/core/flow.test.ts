@@ -1,5 +1,6 @@
 /** The machine beyond Plan-Act's own scenarios: what people say while it works, stops, caps, model failures, chat. */
 import { describe, expect, it } from "vitest";
+import { mergeSettings } from "../../src/core/settings.ts";
 import {
   askUser,
   call,
@@ -71,6 +72,42 @@ describe("a steer", () => {
     expect(h.head.queue).toEqual([]);
     sound(h);
   });
+});
+
+it("a message with files names them to whoever reads it", async () => {
+  const file = {
+    path: "/workspace/upload/a.csv",
+    name: "a.csv",
+    size: 1,
+    content_type: "text/csv",
+    modified_at: "",
+    url: "",
+  };
+  const settings = mergeSettings([]);
+  const h = new Harness({ script: [plan("a"), work("slow"), complete(true)] });
+  hold(h, "slow");
+  h.keep({
+    type: "said",
+    clientId: "1",
+    text: "use it",
+    attachments: [file],
+    delivery: "steer",
+    settings,
+  });
+  await h.settle();
+  h.keep({
+    type: "said",
+    clientId: "2",
+    text: "this too",
+    attachments: [file],
+    delivery: "steer",
+    settings,
+  });
+  await release(h);
+  expect(h.last(1)).toContain("/workspace/upload/a.csv");
+  expect(contents(h, 2)[1]).toContain("/workspace/upload/a.csv");
+  expect(h.last(3)).toContain("/workspace/upload/a.csv");
+  sound(h);
 });
 
 describe("a follow-up", () => {
@@ -338,6 +375,23 @@ describe("chat", () => {
     ]);
     expect(h.of("nudge")).toEqual([]);
     sound(h);
+  });
+
+  it("takes back live text that no stored message stands for", async () => {
+    const cut = { ...call(["file_read", { path: "a" }]), text: "Half a thou", finish: "length" };
+    const h = await new Harness({ mode: "chat", script: [cut, text("Whole.")] }).run("q");
+    const frames = h.live.map(
+      (f) => `${f.event} ${"message_id" in f.data ? f.data.message_id : ""}`,
+    );
+    expect(frames).toEqual(["message_delta m1a0", "delta_reset m1a0", "message_delta m1a1"]);
+    sound(h);
+  });
+
+  it("takes back the live text of a call that is stopped", async () => {
+    const h = new Harness({ mode: "chat", script: [{ ...text("Half"), held: true }] });
+    await h.run("q");
+    h.stop();
+    expect(h.live.map((f) => f.event)).toEqual(["message_delta", "delta_reset"]);
   });
 
   it("nudges an empty reply and gives up after its retries", async () => {

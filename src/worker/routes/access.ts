@@ -1,12 +1,13 @@
 /** Signing in and out of a browser. */
 import { Hono } from "hono";
 import * as z from "zod";
-import { type App, checkOrigin, signIn, signOut } from "../auth.ts";
+import { type App, checkOrigin, refuseUrlTokens, signIn, signOut } from "../auth.ts";
 import { readJson } from "../validate.ts";
 
 export const accessRoutes = new Hono<App>();
 
 accessRoutes.post("/login", async (c) => {
+  refuseUrlTokens(c);
   checkOrigin(c);
   const { token } = await readJson(c.req.raw, z.object({ token: z.string().min(1).max(4096) }));
   return c.json({ owner: await signIn(c, token) });

@@ -66,7 +66,12 @@ sessionRoutes.post("/", async (c) => {
 });
 
 const ListQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(50)
+    .transform((n) => Math.min(n, 200)),
   cursor: z.string().max(200).optional(),
   q: z.string().max(200).default(""),
 });

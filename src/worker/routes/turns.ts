@@ -49,7 +49,12 @@ turnRoutes.post("/:id/stop", async (c) => {
 const PageQuery = z.object({
   after: z.coerce.number().int().min(0).default(0),
   epoch: z.string().max(100).default(""),
-  limit: z.coerce.number().int().min(1).max(LIMITS.eventsPage).default(LIMITS.eventsPage),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(LIMITS.eventsPage)
+    .transform((n) => Math.min(n, LIMITS.eventsPage)),
 });
 turnRoutes.get("/:id/events", async (c) => {
   const query = check(PageQuery, c.req.query());

@@ -1,0 +1,55 @@
+/**
+ * The stored jobs of one session: the wake that looks after its work, and the end of an ephemeral one.
+ *
+ * J1  `arm` is durable before any work starts; the flag only spares a row when it is known to be stored.
+ */
+import type { Lifecycle } from "agents/lifecycle";
+import { LIMITS } from "../core/limits.ts";
+
+export const WAKE = "wake";
+export const EXPIRE = "expire";
+
+export class Jobs {
+  readonly #lifecycle: Lifecycle;
+  #armed = false;
+
+  constructor(lifecycle: Lifecycle) {
+    this.#lifecycle = lifecycle;
+  }
+
+  /** When the wake job is due next: at the end of a sleep, else after a while. */
+  static next(retryAt: number | undefined): number {
+    const now = Date.now();
+    return retryAt !== undefined && retryAt > now ? retryAt : now + LIMITS.wakeMs;
+  }
+
+  async arm(): Promise<void> {
+    if (!this.#armed) await this.wakeAt(Jobs.next(undefined));
+  }
+  /** The job has fired: it is stored for as long as it is rescheduled. */
+  fired(): void {
+    this.#armed = true;
+  }
+  async wakeAt(time: number): Promise<void> {
+    await this.#lifecycle.jobs.push({
+      id: WAKE,
+      fn: WAKE,
+      time,
+      singleflight: true,
+      recoveryLoop: true,
+    });
+    this.#armed = true;
+  }
+  async disarm(): Promise<void> {
+    this.#armed = false;
+    await this.#lifecycle.jobs.cancel(WAKE);
+  }
+  /** The job ends by itself, by returning nothing. */
+  ended(): void {
+    this.#armed = false;
+  }
+
+  async expireAt(time: number): Promise<void> {
+    await this.#lifecycle.jobs.push({ id: EXPIRE, fn: EXPIRE, time });
+  }
+}
