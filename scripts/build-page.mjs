@@ -29,7 +29,8 @@ const options = {
 };
 
 await mkdir(out, { recursive: true });
-for (const name of ["index.html", "favicon.svg", "_headers"]) await cp(join(source, name), join(out, name));
+for (const name of ["index.html", "favicon.svg", "_headers"])
+  await cp(join(source, name), join(out, name));
 await esbuild.build(options);
 for (const name of ["app.js", "app.css"]) {
   const bytes = await readFile(join(out, name));

@@ -179,7 +179,9 @@ function done(view: View, data: EventData<"done">, at: Stamp): View {
     interrupted = row.brief ?? row.function;
     return { ...row, state: "lost", live: "" };
   });
-  const ended = settleSteps(settled, data.outcome, at.ts);
+  const last = view.items.at(-1);
+  const error = last?.kind === "error" ? last.error.message : undefined;
+  const ended = settleSteps(settled, data.outcome, at.ts, error);
   const { outcome, run } = data;
   const over = { ...ended, run, wait: null, live: [], turnEndedAt: at.ts };
   // An error has said it already, and better.

@@ -75,9 +75,16 @@ export function resume(view: View, ts: string): View {
 }
 
 /** P2: what is left running when the turn is over. */
-export function settleSteps(view: View, outcome: EventData<"done">["outcome"], ts: string): View {
+export function settleSteps(
+  view: View,
+  outcome: EventData<"done">["outcome"],
+  ts: string,
+  error: string | undefined,
+): View {
   const status = outcome === "failed" ? "failed" : "pending";
-  const settled = (step: Step): Step => (step.status === "running" ? { ...step, status } : step);
+  const why = outcome === "failed" && error !== undefined ? { error } : {};
+  const settled = (step: Step): Step =>
+    step.status === "running" ? { ...step, status, ...why } : step;
   const items = view.items.map((item) =>
     item.kind === "step" && item.endedAt === null
       ? { ...item, step: settled(item.step), endedAt: ts }

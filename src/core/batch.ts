@@ -7,7 +7,7 @@
  * B4  The reply and the intent to run its first calls are one commit.
  */
 import { batchOf, endCall, endOpenCalls, isOpen, patchCall, startCall } from "./calls.ts";
-import { clean } from "./chars.ts";
+import { clean, head } from "./chars.ts";
 import {
   type Draft,
   emit,
@@ -20,8 +20,9 @@ import {
   shownArgs,
   speak,
 } from "./draft.ts";
-import type { FileInfo } from "./events.ts";
+import type { FileInfo, NudgeReason } from "./events.ts";
 import type { Heard } from "./guard.ts";
+import { LIMITS } from "./limits.ts";
 import { settle } from "./plan.ts";
 import type { Reply } from "./ports.ts";
 import { NOT_RUN, toolFailed } from "./prompt.ts";
@@ -129,9 +130,12 @@ function ask(d: Draft, call: Call): void {
   for (const other of batchOf(d).calls.filter((c) => isOpen(c) && c.id !== call.id)) {
     endCall(d, other, { ok: false, text: NOT_RUN.asking });
   }
-  const text = String(call.args.text);
-  const options = (call.args.options as string[] | undefined)?.slice(0, 20);
-  speak(d, "question", text);
+  const whole = clean(String(call.args.text));
+  const text = head(whole, LIMITS.waitChars);
+  const options = (call.args.options as string[] | undefined)
+    ?.slice(0, 20)
+    .map((o) => head(clean(o), LIMITS.optionChars));
+  speak(d, "question", whole);
   d.s.wait = {
     wait_id: newId(d, "w"),
     kind: "question",
@@ -145,9 +149,9 @@ function ask(d: Draft, call: Call): void {
   setStatus(d, "waiting", "waiting");
 }
 
-function refuseTerminal(d: Draft, call: Call, text: string): void {
+function refuseTerminal(d: Draft, call: Call, reason: NudgeReason, text: string): void {
   d.s.attempts += 1;
-  nudge(d, "premature_complete", call.id);
+  nudge(d, reason, call.id);
   endCall(d, call, { ok: false, text });
   d.s.batch = null;
   const { maxRetriesPerStep } = settingsOf(d.s).harness;
@@ -167,10 +171,10 @@ function closeBatch(d: Draft, files: FileInfo[], looked = false): void {
     return;
   }
   if (calls.some((c) => c.kind === "work" && c.ok === false)) {
-    return refuseTerminal(d, call, NOT_RUN.mateFailed);
+    return refuseTerminal(d, call, "tool_failed", NOT_RUN.mateFailed);
   }
   if (policyOf(d.s).workNeeded && call.args.success === true && d.s.work === 0) {
-    return refuseTerminal(d, call, NOT_RUN.noWork);
+    return refuseTerminal(d, call, "premature_complete", NOT_RUN.noWork);
   }
   const wanted = call.args.attachments;
   if (!looked && Array.isArray(wanted) && wanted.length > 0) return startCall(d, call);
@@ -198,7 +202,7 @@ export function takeResult(d: Draft, call: Call, result: ToolResult): void {
   nudge(d, "tool_failed", call.id);
   const { maxToolErrors } = settingsOf(d.s).harness;
   if (policyOf(d.s).guarded && d.s.toolErrors >= maxToolErrors) {
-    endOpenCalls(d, () => NOT_RUN.budget);
+    endOpenCalls(d, NOT_RUN.budgetCut, NOT_RUN.budget);
     return exhaust(
       d,
       "tool_errors_exhausted",

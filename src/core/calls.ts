@@ -61,9 +61,10 @@ export function endCall(d: Draft, call: Call, ending: Ending): void {
 
 export const isOpen = (c: Call): boolean => c.state !== "ended";
 
-/** Answers every open call; the text may depend on whether it had started. */
-export function endOpenCalls(d: Draft, textOf: (c: Call) => string): void {
+/** Answers every open call, by whether it had started; an open question had. */
+export function endOpenCalls(d: Draft, started: string, notStarted: string): void {
   for (const call of d.s.batch?.calls.filter(isOpen) ?? []) {
-    endCall(d, call, { ok: false, text: textOf(call) });
+    const ran = call.state === "running" || call.kind === "ask";
+    endCall(d, call, { ok: false, text: ran ? started : notStarted });
   }
 }

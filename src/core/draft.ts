@@ -85,7 +85,12 @@ export function remember(
   return id;
 }
 export const tell = (d: Draft, memory: MemoryName, kind: RowKind, text: string): void => {
-  remember(d, memory, kind, JSON.stringify({ role: "user", content: clean(text) }));
+  remember(
+    d,
+    memory,
+    kind,
+    JSON.stringify({ role: "user", content: head(clean(text), LIMITS.rowChars) }),
+  );
 };
 export const answerCall = (
   d: Draft,
@@ -94,7 +99,12 @@ export const answerCall = (
   text: string,
   kind: RowKind = "result",
 ): void => {
-  d.rows.push({ id: call.row, memory, kind, json: toolMessage(call.id, clean(text)) });
+  d.rows.push({
+    id: call.row,
+    memory,
+    kind,
+    json: toolMessage(call.id, head(clean(text), LIMITS.rowChars)),
+  });
 };
 
 export function setStatus(d: Draft, status: Status, phase: Phase): void {

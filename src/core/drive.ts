@@ -11,7 +11,7 @@ import { liveId } from "./draft.ts";
 import { apply, next } from "./flow.ts";
 import { missingResults } from "./history.ts";
 import type { Outcome } from "./outcome.ts";
-import type { Change, Flight, LiveFrame, Piece, Ports, ToolRun } from "./ports.ts";
+import type { Change, Flight, LiveFrame, ModelRequest, Piece, Ports, ToolRun } from "./ports.ts";
 import { buildRequest, rowBudget, settingsOf } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import type { Call, MemoryName } from "./session.ts";
@@ -109,8 +109,16 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     flight.outcome.then(landed, die);
   }
 
+  /** Whatever goes wrong here leaves nothing in flight: the object must die and be woken, not sit still. */
   function pump(): void {
-    if (dead) return;
+    try {
+      if (!dead) go();
+    } catch (error) {
+      die(error);
+    }
+  }
+
+  function go(): void {
     const s = store.session();
     const act = next(s, clock.now(), new Set(aloft.keys()));
     const due = act.type === "sleep" ? act.until : null;
@@ -157,29 +165,30 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     return JSON.parse(message.tool_calls[call.index]?.function.arguments ?? "{}") as JsonObject;
   }
 
-  /** The memory made fit for a request: paired, and within its budget. True: a commit was needed first. */
-  function prepare(memory: MemoryName): boolean {
-    const rows = store.rows(memory);
-    if (!sound.has(memory)) {
-      sound.add(memory);
-      const missing = missingResults(rows);
-      if (missing.length > 0) {
-        keep({ type: "repaired", memory, rows: missing });
-        return true;
-      }
-    }
+  /** A memory is looked over once in a life of the object: what it lacks is put in. True: that was committed. */
+  function mend(memory: MemoryName): boolean {
+    if (sound.has(memory)) return false;
+    sound.add(memory);
+    const rows = missingResults(store.rows(memory));
+    if (rows.length > 0) keep({ type: "repaired", memory, rows });
+    return rows.length > 0;
+  }
+
+  /** True: the request was too large, and the boundary that makes it smaller was committed. */
+  function shrink(memory: MemoryName, request: ModelRequest): boolean {
     const s = store.session();
-    const fit = compact(rows, s.elided[memory] ?? 0, rowBudget(s, kit));
-    if (!fit) return false;
-    keep({ type: "compacted", memory, ...fit });
-    return true;
+    const budget = rowBudget(s, kit, request);
+    const fit = budget !== null && compact(store.rows(memory), s.elided[memory] ?? 0, budget);
+    if (fit) keep({ type: "compacted", memory, ...fit });
+    return Boolean(fit);
   }
 
   function ask(key: string): void {
     const policy = policyOf(store.session());
-    if (prepare(policy.memory)) return;
+    if (mend(policy.memory)) return;
     const s = store.session();
     const request = buildRequest(s, kit, store.rows(policy.memory));
+    if (shrink(policy.memory, request)) return;
     const self: Aloft = { era: s.era, cancel: () => {}, spoke: null };
     const id = liveId(s);
     // In the air before the call: a model may speak at once.

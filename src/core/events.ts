@@ -140,6 +140,7 @@ export const EventBody = z.discriminatedUnion("event", [
       wait_id: z.string(),
       text: z.string().optional(),
       approved: z.boolean().optional(),
+      attachments: z.array(FileInfo).optional(),
       client_id: z.string().optional(),
     }),
   ),

@@ -14,17 +14,18 @@ export const LIMITS = {
   frameBytes: 1024 * 1024,
   /** A frame to a client, characters: far below 1 MiB even if every one takes three bytes. */
   frameChars: 256 * 1024,
-  /** A snapshot, characters. */
-  snapshotChars: 240 * 1024,
+  /** A snapshot, bytes. */
+  snapshotBytes: 240 * 1024,
   /** A model's reply, characters; beyond it the reply counts as cut. */
   replyChars: 256 * 1024,
   /** Tool calls in one reply. */
   replyCalls: 128,
-  /** Messages that may wait for a running turn, and their characters together. */
+  /** Messages that may wait for a running turn, and their JSON's characters together. */
   queueLength: 50,
   queueChars: 400_000,
-  /** Code points of a step's result or error in the plan. */
-  stepChars: 4_000,
+  /** Code points of a step's description, and of its result or error in the plan. */
+  descriptionChars: 1_000,
+  stepChars: 2_000,
   /** Steps of a plan. */
   planSteps: 50,
   /** Code points of a title. */
@@ -34,9 +35,22 @@ export const LIMITS = {
   shownArgsChars: 16_000,
   shownBatchChars: 256_000,
   /** Code points of a text that a model writes for people (final message, question). */
-  proseChars: 256 * 1024,
+  proseChars: 128 * 1024,
+  /** Code points of an open question, and of one of its options; its message has it whole. */
+  waitChars: 8_000,
+  optionChars: 200,
   /** Code points of tool output in an event. */
   eventOutputChars: 64_000,
+  /** Code points of a tool result that settings may ask for. */
+  toolResultChars: 200_000,
+  /** Code points of one message in a memory, whatever comes: a row stays below SQLite's 2 MiB. */
+  rowChars: 400_000,
+  /** A layer of settings as JSON, characters. */
+  settingsChars: 64 * 1024,
+  /** Files that a message or a terminal call may name. */
+  attachments: 100,
+  /** The longest timer that settings may ask for, milliseconds. */
+  timerMs: 24 * 3_600_000,
   /** Tries of one model call over transport failures. */
   modelTries: 5,
   /** Wake-ups in a row without progress. */
@@ -48,7 +62,7 @@ export const LIMITS = {
   /** … and its characters, roughly: a page has at least one event. */
   pageChars: 8 * 1024 * 1024,
   /** Characters of live text that whoever joins mid-stream is told. */
-  liveChars: 256 * 1024,
+  liveChars: 128 * 1024,
   /** Milliseconds between two joined live frames. */
   liveMs: 33,
   /** How long an ephemeral session stays after its last turn, in milliseconds. */

@@ -32,4 +32,6 @@ export type Outcome =
   | { type: "repaired"; memory: MemoryName; rows: Row[] }
   | { type: "compacted"; memory: MemoryName; before: number; from: number; to: number }
   | { type: "patched"; title?: string; pinned?: boolean; settings?: SettingsLayer }
-  | { type: "lost" };
+  | { type: "lost" }
+  /** The platform killed the object for its memory, again and again. */
+  | { type: "out_of_memory" };

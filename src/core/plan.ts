@@ -23,7 +23,11 @@ function stepsFrom(drafts: StepDraft[], kept: Step[]): Step[] {
     let id = head(clean(draft.id).trim(), 40);
     while (id === "" || taken.has(id)) id = String(free++);
     taken.add(id);
-    return { id, description: head(clean(draft.description), 2_000), status: "pending" as const };
+    return {
+      id,
+      description: head(clean(draft.description), LIMITS.descriptionChars),
+      status: "pending" as const,
+    };
   });
 }
 

@@ -86,6 +86,7 @@ export const NOT_RUN = {
   mateRejected: "Not run: another call in the same reply was refused, so none of them ran.",
   superseded: "Not used: a later call in the same reply stands in its place.",
   budget: "Not run: too many tool calls in a row had failed.",
+  budgetCut: "Cancelled: too many tool calls in a row had failed; it may have run in part.",
   ended: "Not run: the turn ended before it started.",
   lost: "Outcome unknown: the service was interrupted while this ran. It may have run wholly, in part, or not at all. Check before you repeat it.",
   mateFailed:

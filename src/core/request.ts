@@ -8,7 +8,14 @@
  */
 import { estimate, shown } from "./compaction.ts";
 import type { ModelRequest } from "./ports.ts";
-import { enabledTools, type Kit, offeredTools, type Policy, policyOf } from "./roles.ts";
+import {
+  enabledTools,
+  type Kit,
+  offeredTools,
+  type Policy,
+  policyOf,
+  remembered,
+} from "./roles.ts";
 import type { Row, Session } from "./session.ts";
 import type { Settings } from "./settings.ts";
 import type { ToolSpec } from "./tool.ts";
@@ -69,18 +76,7 @@ export function settingsOf(s: Session): Settings {
 }
 
 /** Everything of a request before its rows; the same for a phase as long as the settings are. */
-const fronts = new WeakMap<Settings, Map<Policy, ModelRequest>>();
-
-function frontOf(policy: Policy, kit: Kit, settings: Settings): ModelRequest {
-  const held = fronts.get(settings) ?? new Map<Policy, ModelRequest>();
-  fronts.set(settings, held);
-  let front = held.get(policy);
-  if (!front) {
-    front = makeFront(policy, kit, settings);
-    held.set(policy, front);
-  }
-  return front;
-}
+const frontOf = remembered(makeFront);
 
 function makeFront(policy: Policy, kit: Kit, settings: Settings): ModelRequest {
   const own = settings.roles[policy.role];
@@ -107,13 +103,16 @@ export function buildRequest(s: Session, kit: Kit, rows: readonly Row[]): ModelR
   const policy = policyOf(s);
   const front = frontOf(policy, kit, settingsOf(s));
   const before = s.elided[policy.memory] ?? 0;
-  const messages = rows.map((row) => shown(row, before)).join(",");
+  const texts = before === 0 ? rows.map((row) => row.json) : rows.map((row) => shown(row, before));
+  const messages = texts.join(",");
   return { ...front, body: `${front.body}${messages === "" ? "" : ","}${messages}]}` };
 }
 
-/** Tokens that are left for the rows beside the system prompt and the tools, by estimate. */
-export function rowBudget(s: Session, kit: Kit): number {
+/** Tokens that the rows may take when a request is over its budget, by estimate; null: it is within. */
+export function rowBudget(s: Session, kit: Kit, request: ModelRequest): number | null {
   const settings = settingsOf(s);
+  const { maxContextTokens } = settings.limits;
+  if (estimate(request.body.length) <= maxContextTokens) return null;
   const front = frontOf(policyOf(s), kit, settings);
-  return Math.max(0, settings.limits.maxContextTokens - estimate(front.body.length));
+  return Math.max(0, maxContextTokens - estimate(front.body.length));
 }

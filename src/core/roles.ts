@@ -2,7 +2,8 @@
  * The policy table: one loop, and a row for each phase that says how it runs. A new phase is a new row.
  *
  * R1  The planner never sees an executor's schema, only an overview of what it can do.
- * R2  A memory's list of tools is the same in every phase that uses it, so that its requests share a prefix.
+ * R2  The executor's list of tools is the same in every phase, so that its requests share a prefix. (The planner has
+ *     two, with one tool each: what it must call is all it sees.)
  */
 import type { Phase, Role } from "./events.ts";
 import type { MemoryName, Session } from "./session.ts";
@@ -94,17 +95,36 @@ export interface Kit {
   resolve(provider: string, model: string): { provider: string; model: string };
 }
 
-/** Work and message tools that these settings let a model see. */
+/**
+ * Work and message tools that these settings let a model see. Nobody can be asked for an approval yet, so a tool
+ * that needs one is as good as denied.
+ */
 export const enabledTools = (kit: Kit, settings: Settings): ToolSpec[] =>
   kit.tools.filter((tool) => {
-    const denied = Object.entries(settings.tools.approval).some(
-      ([glob, verdict]) => verdict === "deny" && globMatches(glob, tool.name),
+    const held = Object.entries(settings.tools.approval).some(
+      ([glob, verdict]) => verdict !== "allow" && globMatches(glob, tool.name),
     );
-    return !denied && settings.tools.enabled.some((glob) => globMatches(glob, tool.name));
+    return !held && settings.tools.enabled.some((glob) => globMatches(glob, tool.name));
   });
 
+/** A pure function of these three, worked out once for as long as all of them live. */
+export function remembered<T>(
+  make: (policy: Policy, kit: Kit, settings: Settings) => T,
+): (policy: Policy, kit: Kit, settings: Settings) => T {
+  const kits = new WeakMap<Kit, WeakMap<Settings, Map<Policy, T>>>();
+  return (policy, kit, settings) => {
+    const bySettings = kits.get(kit) ?? new WeakMap<Settings, Map<Policy, T>>();
+    kits.set(kit, bySettings);
+    const byPolicy = bySettings.get(settings) ?? new Map<Policy, T>();
+    bySettings.set(settings, byPolicy);
+    const value = byPolicy.get(policy) ?? make(policy, kit, settings);
+    byPolicy.set(policy, value);
+    return value;
+  };
+}
+
 /** Everything the model is offered in this phase, in order. */
-export const offeredTools = (policy: Policy, kit: Kit, settings: Settings): ToolSpec[] => [
+export const offeredTools = remembered((policy, kit, settings): readonly ToolSpec[] => [
   ...(policy.tools ? enabledTools(kit, settings) : []),
   ...policy.offer.map((name) => TERMINALS[name]),
-];
+]);

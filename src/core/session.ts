@@ -154,8 +154,8 @@ export interface State {
   /** The newest message, cut, for lists. */
   preview: string;
   usage: Usage;
-  /** Usage before this turn began; the difference is the turn's. */
-  usageBefore: Usage;
+  /** Seq of this turn's first event. */
+  turnSeq: number;
   /** Results older than this row are elided in requests, by memory. */
   elided: Partial<Record<MemoryName, number>>;
   error: { code: ErrorCode; message: string } | null;
@@ -218,7 +218,7 @@ export function newSession(n: NewSession): Session {
     failing: false,
     preview: "",
     usage: NO_USAGE,
-    usageBefore: NO_USAGE,
+    turnSeq: 0,
     elided: {},
     error: null,
     plan: null,

@@ -7,6 +7,7 @@
  */
 import * as z from "zod";
 import { DELIVERIES } from "./events.ts";
+import { LIMITS } from "./limits.ts";
 
 const positive = z.int().positive();
 const Harness = z.object({
@@ -34,7 +35,7 @@ const RoleSettings = z
     model: z.string(),
     provider: z.string(),
     harness: Harness.partial(),
-    prompt: z.string(),
+    prompt: z.string().max(32_000),
   })
   .partial();
 const Limits = z.object({
@@ -43,13 +44,13 @@ const Limits = z.object({
   maxReplans: z.int().min(0),
   maxToolRetries: z.int().min(0),
   /** Code points of one tool result that the model sees. */
-  maxToolResultChars: z.int().min(200),
+  maxToolResultChars: z.int().min(200).max(LIMITS.toolResultChars),
   maxContextTokens: z.int().min(500),
   /** Milliseconds to the first byte, and between bytes. Never a total. */
-  modelTimeoutMs: positive,
-  toolTimeoutMs: positive,
+  modelTimeoutMs: positive.max(LIMITS.timerMs),
+  toolTimeoutMs: positive.max(LIMITS.timerMs),
   /** The longest `Retry-After` that is waited for. */
-  maxRetryWaitMs: z.int().min(0),
+  maxRetryWaitMs: z.int().min(0).max(LIMITS.timerMs),
 });
 const Budget = z.object({
   maxTokens: positive.nullable(),

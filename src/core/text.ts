@@ -14,10 +14,12 @@ export function localeOf(setting: "auto" | Locale, planLanguage: string, message
 
 interface Words {
   retryExhausted(attempts: number): string;
+  outputLimit(attempts: number): string;
   toolErrors(tool: string, count: number, last: string): string;
   maxIterations(n: number): string;
   replansExhausted(n: number): string;
   restartLimit(n: number): string;
+  outOfMemory: string;
   rateLimited(until: string): string;
   retryWait(until: string): string;
   cutAnswer: string;
@@ -29,6 +31,8 @@ const why = (s: Step) => head(s.error ?? s.result ?? "", 1_000);
 const EN: Words = {
   retryExhausted: (n) =>
     `The model gave ${n} unusable replies in a row. Nothing was lost; try again or choose another model.`,
+  outputLimit: (n) =>
+    `The model's replies were cut off at its output limit ${n} times in a row, so nothing of them was used.`,
   toolErrors: (tool, count, last) =>
     `The tool "${tool}" failed (${count} failures in a row): ${last}`,
   maxIterations: (n) => `The limit of ${n} model replies was reached before the work was finished.`,
@@ -36,6 +40,8 @@ const EN: Words = {
     `The plan was changed ${n} times and a step still failed; no further change is made.`,
   restartLimit: (n) =>
     `The work was interrupted ${n} times in a row without progress and has been ended. What was done is kept; send a message to go on.`,
+  outOfMemory:
+    "The session needed more memory than it may have and was ended. What was done is kept; try a smaller task.",
   rateLimited: (until) =>
     `The model's provider asks to wait until ${until}, which is longer than allowed. Nothing was lost; try again after that.`,
   retryWait: (until) =>
@@ -47,11 +53,13 @@ const EN: Words = {
 const ZH: Words = {
   retryExhausted: (n) =>
     `模型连续 ${n} 次给出无法使用的回复。没有丢失任何内容;请重试或换一个模型。`,
+  outputLimit: (n) => `模型的回复连续 ${n} 次在输出上限处被截断,因此都没有采用。`,
   toolErrors: (tool, count, last) => `工具“${tool}”失败(连续 ${count} 次失败):${last}`,
   maxIterations: (n) => `在工作完成之前已达到 ${n} 次模型回复的上限。`,
   replansExhausted: (n) => `计划已修改 ${n} 次,步骤仍然失败;不再继续修改。`,
   restartLimit: (n) =>
     `工作连续 ${n} 次中断且没有进展,已被结束。已完成的内容都已保留;发送消息即可继续。`,
+  outOfMemory: "会话需要的内存超过了允许的上限,已被结束。已完成的内容都已保留;请尝试更小的任务。",
   rateLimited: (until) =>
     `模型服务商要求等到 ${until},超过了允许的时间。没有丢失任何内容;请在那之后重试。`,
   retryWait: (until) => `模型服务商要求等待;工作将在 ${until} 自动继续。`,

@@ -14,7 +14,7 @@ import { LIMITS } from "./limits.ts";
 import * as prompt from "./prompt.ts";
 import { settingsOf } from "./request.ts";
 import { policyOf } from "./roles.ts";
-import { NO_USAGE, type Plan, type Queued } from "./session.ts";
+import type { Plan, Queued } from "./session.ts";
 
 /** A run of the loop begins: a phase, or a step. */
 export function startLoop(d: Draft): void {
@@ -127,6 +127,8 @@ export function conclude(d: Draft, outcome: "completed" | "failed"): void {
   const next = unread(d);
   if (next.length === 0) return end(d, outcome);
   d.s.queue = d.s.queue.filter((q) => !next.includes(q));
+  // What was in flight or failing belonged to what is concluded.
+  Object.assign(d.s, { batch: null, retry: null, tries: 0, era: d.s.era + 1, asks: d.s.asks + 1 });
   takeUp(
     d,
     next.map((q) => q.text).join("\n\n"),
@@ -151,8 +153,10 @@ function end(d: Draft, outcome: "completed" | "failed" | "stopped"): void {
 
 /** The turn cannot go on. A step that was running counts as failed; clients conclude so from `done`. */
 export function failTurn(d: Draft, code: ErrorCode, message: string, retryable = false): void {
+  endOpenCalls(d, prompt.NOT_RUN.lost, prompt.NOT_RUN.ended);
+  d.s.batch = null;
+  // The honest end does not need a model.
   if (d.s.phase === "summarizing" && d.s.spent) return deliver(d, "", []);
-  endOpenCalls(d, (c) => (c.state === "running" ? prompt.NOT_RUN.lost : prompt.NOT_RUN.ended));
   const step = runningStep(d);
   const error = head(message, LIMITS.stepChars);
   if (step) patchStep(d, step.id, { status: "failed", error });
@@ -164,16 +168,14 @@ export function failTurn(d: Draft, code: ErrorCode, message: string, retryable =
 /** A cap of the loop was reached: the step ends and the planner is asked, or the turn ends. */
 export function exhaust(d: Draft, code: ErrorCode, message: string): void {
   if (policyOf(d.s).capEnds === "turn") return failTurn(d, code, message, true);
-  endOpenCalls(d, () => prompt.NOT_RUN.budget);
+  endOpenCalls(d, prompt.NOT_RUN.budgetCut, prompt.NOT_RUN.budget);
   d.s.batch = null;
   d.s.era += 1;
   failStep(d, message);
 }
 
 export function stopTurn(d: Draft): void {
-  endOpenCalls(d, (c) =>
-    c.state === "running" || c.kind === "ask" ? prompt.NOT_RUN.stopped : prompt.NOT_RUN.notStarted,
-  );
+  endOpenCalls(d, prompt.NOT_RUN.stopped, prompt.NOT_RUN.notStarted);
   const step = runningStep(d);
   if (step) {
     patchStep(d, step.id, { status: "pending" });
@@ -187,12 +189,12 @@ export function beginTurn(d: Draft): void {
   d.s.run += 1;
   d.s.era += 1;
   Object.assign(d.s, { ids: 0, asks: 0, restarts: 0, tries: 0, retry: null, error: null });
-  d.s.usageBefore = d.s.usage === NO_USAGE ? NO_USAGE : d.s.usage;
+  d.s.turnSeq = d.s.seq + 1;
 }
 
 /** The user changed the task: what is under way is cancelled and answered, and the planner is asked again. */
 export function replan(d: Draft, message: string, attachments: string[]): void {
-  endOpenCalls(d, () => prompt.NOT_RUN.replanned);
+  endOpenCalls(d, prompt.NOT_RUN.replanned, prompt.NOT_RUN.ended);
   Object.assign(d.s, { batch: null, retry: null, tries: 0 });
   d.s.era += 1;
   d.s.asks += 1;
@@ -202,7 +204,7 @@ export function replan(d: Draft, message: string, attachments: string[]): void {
   const working =
     d.s.phase === "executing" || d.s.phase === "updating" || d.s.phase === "summarizing";
   if (!done || !working || d.s.mode !== "agent") return takeUp(d, message, attachments);
-  d.s.phase = "updating";
+  Object.assign(d.s, { phase: "updating", replans: 0, spent: false, failing: false });
   startLoop(d);
   tell(
     d,

@@ -25,25 +25,35 @@ const Text = z
     params: { too_large: true },
   });
 const ClientId = z.string().min(1).max(200);
+/** Settings as a client states them; everything of them is stored and shown, so they are bounded as a whole. */
+const Stated = SettingsLayer.refine((s) => JSON.stringify(s).length <= LIMITS.settingsChars, {
+  message: `are larger than ${LIMITS.settingsChars} characters`,
+  params: { too_large: true },
+});
+/** The seq of the last event that a client has, in a URL. */
+export const Cursor = z
+  .string()
+  .regex(/^\d{1,15}$/, "must be a whole number, the seq of the last event you have")
+  .transform(Number);
 
 export const CreateBody = z.object({
   mode: z.enum(MODES).optional(),
   title: z.string().max(500).optional(),
-  settings: SettingsLayer.optional(),
+  settings: Stated.optional(),
   key: z.string().min(1).max(500).optional(),
   ephemeral: z.boolean().optional(),
 });
 export const PatchBody = z.object({
   title: z.string().max(500).optional(),
   pinned: z.boolean().optional(),
-  settings: SettingsLayer.optional(),
+  settings: Stated.optional(),
 });
 export const MessageBody = z.object({
   id: ClientId.optional(),
   text: Text,
-  attachments: z.array(z.string().max(4096)).max(100).optional(),
+  attachments: z.array(z.string().max(4096)).max(LIMITS.attachments).optional(),
   delivery: z.enum(DELIVERIES).optional(),
-  settings: SettingsLayer.optional(),
+  settings: Stated.optional(),
 });
 export const AnswerBody = z.object({
   id: ClientId.optional(),
@@ -52,6 +62,7 @@ export const AnswerBody = z.object({
   approved: z.boolean().optional(),
 });
 export const StopBody = z.object({ id: ClientId.optional() });
+export type PatchBody = z.infer<typeof PatchBody>;
 export type MessageBody = z.infer<typeof MessageBody>;
 export type AnswerBody = z.infer<typeof AnswerBody>;
 

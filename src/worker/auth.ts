@@ -6,7 +6,7 @@
  * A3  Whatever changes state, and every upgrade, comes from our own origin or from no browser at all.
  */
 import type { Context } from "hono";
-import { deleteCookie, getSignedCookie, setSignedCookie } from "hono/cookie";
+import { deleteCookie, getCookie, getSignedCookie, setSignedCookie } from "hono/cookie";
 import * as z from "zod";
 import type { Bindings } from "./env.ts";
 import { problem } from "./problem.ts";
@@ -113,7 +113,7 @@ export function refuseUrlTokens(c: Ctx): void {
 
 function ownOrigin(c: Ctx, origin: string): boolean {
   const allowed = (c.env.ALLOWED_ORIGINS ?? "").split(",").map((o) => o.trim());
-  if (allowed.includes(origin)) return true;
+  if (origin !== "" && allowed.includes(origin)) return true;
   const host = c.req.header("host") ?? new URL(c.req.url).host;
   return origin === `https://${host}` || origin === `http://${host}`;
 }
@@ -122,10 +122,18 @@ const changesState = (c: Ctx): boolean =>
   !["GET", "HEAD", "OPTIONS"].includes(c.req.method) ||
   c.req.header("upgrade")?.toLowerCase() === "websocket";
 
-/** The origin rule alone; also for sign-in, where there is no owner yet. */
+/** The origin rule alone; also for signing in and out, where there is no owner yet. */
 export function checkOrigin(c: Ctx): void {
+  if (!changesState(c)) return;
   const origin = c.req.header("origin");
-  if (origin !== undefined && changesState(c) && !ownOrigin(c, origin)) {
+  if (origin === undefined && getCookie(c, COOKIE) !== undefined) {
+    throw problem(
+      403,
+      "origin_required",
+      "A signed-in browser must send its Origin with this request.",
+    );
+  }
+  if (origin !== undefined && !ownOrigin(c, origin)) {
     throw problem(
       403,
       "bad_origin",
@@ -157,12 +165,5 @@ export async function authenticate(c: Ctx): Promise<string> {
       "sign_in_required",
       "Send `Authorization: Bearer …`, or sign in with POST /api/login.",
     );
-  if (changesState(c) && c.req.header("origin") === undefined) {
-    throw problem(
-      403,
-      "origin_required",
-      "A signed-in browser must send its Origin with this request.",
-    );
-  }
   return owner;
 }

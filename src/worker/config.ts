@@ -50,6 +50,12 @@ export function outerLayers(
 export const profiles = (env: Bindings): Record<string, SettingsLayer> =>
   parseVar("PROFILES", env.PROFILES, z.record(z.string(), SettingsLayer)) ?? {};
 
+/** A profile that is not there is an error of whoever names it. */
+export function knownProfile(env: Bindings, name: string | undefined): void {
+  if (!name || Object.hasOwn(profiles(env), name)) return;
+  throw problem(400, "invalid_request", `settings.profile: there is no profile ${name}.`);
+}
+
 /** Which sandbox serves: never a fallback on failure. The container backend is not in this version. */
 export function sandboxOf(env: Bindings): "embedded" | "container" {
   return env.SANDBOX === "container" ? "container" : "embedded";

@@ -95,3 +95,10 @@ export class DirectoryObject extends DurableObject<Bindings> {
     };
   }
 }
+
+/** The list of one owner. (The platform's own stub type gives up on JSON values.) */
+export const directoryStub = (
+  env: Bindings,
+  owner: string,
+): Pick<DirectoryObject, "add" | "update" | "remove" | "list"> =>
+  env.DIRECTORY.getByName(owner) as unknown as DirectoryObject;

@@ -7,6 +7,7 @@ import { absentBox } from "../adapters/sandbox/absent.ts";
 import { embeddedBox } from "../adapters/sandbox/embedded.ts";
 import { createDrive, type Drive } from "../core/drive.ts";
 import type { FileInfo } from "../core/events.ts";
+import { LIMITS } from "../core/limits.ts";
 import type { Clock, Flight, Tools } from "../core/ports.ts";
 import { isTerminal } from "../core/terminal.ts";
 import type { ToolResult } from "../core/tool.ts";
@@ -87,8 +88,10 @@ function toolsPort(box: Box, info: (path: string) => FileInfo | null): Tools {
 
 /** The files that a terminal call names, as far as they exist. */
 const attachments = (paths: unknown, info: (path: string) => FileInfo | null): FileInfo[] =>
-  (Array.isArray(paths) ? paths : []).flatMap((path) => {
-    const resolved = resolvePath(String(path));
-    const file = resolved.ok ? info(resolved.path) : null;
-    return file ? [file] : [];
-  });
+  [...new Set(Array.isArray(paths) ? paths.map(String) : [])]
+    .slice(0, LIMITS.attachments)
+    .flatMap((path) => {
+      const resolved = resolvePath(path);
+      const file = resolved.ok ? info(resolved.path) : null;
+      return file ? [file] : [];
+    });

@@ -7,6 +7,12 @@ import { NO_USAGE, type Usage } from "../core/session.ts";
 import type { ServerFrame, TurnResult } from "../core/wire.ts";
 import type { SessionStub } from "./ids.ts";
 
+/** How the Worker asks for a socket on behalf of an owner; a header takes ASCII alone. */
+export const upgradeOf = (owner: string): Record<string, string> => ({
+  upgrade: "websocket",
+  "x-dormouse-owner": encodeURIComponent(owner),
+});
+
 /** Opens a socket to the session as its owner. `live=0`: stored events only. */
 export async function connect(
   stub: SessionStub,
@@ -14,7 +20,7 @@ export async function connect(
   query: string,
 ): Promise<WebSocket | null> {
   const response = await stub.fetch(`https://session/ws?live=0&${query}`, {
-    headers: { upgrade: "websocket", "x-dormouse-owner": owner },
+    headers: upgradeOf(owner),
   });
   return response.webSocket;
 }
@@ -30,6 +36,8 @@ export function listen(ws: WebSocket, take: (frame: ServerFrame) => void): void 
 }
 
 const KEEP_ALIVE_MS = 20_000;
+/** Between two tries to listen to a session that closed the socket. */
+const RETRY_MS = 500;
 
 /** Server-sent events: `id:` the seq, `event:` the name, `data:` the whole event. */
 export function eventStream(ws: WebSocket): ReadableStream<Uint8Array> {
@@ -110,25 +118,42 @@ class Tally {
   }
 }
 
-/** Waits until the turn that holds event `seq` ends or waits, at most `seconds`; null when it goes on. */
-export async function awaitTurn(
-  ws: WebSocket,
-  seq: number,
-  seconds: number,
-): Promise<TurnResult | null> {
-  const tally = new Tally();
+/** One socket's worth of waiting: the result, or null when the socket closed or the time is over. */
+function hear(ws: WebSocket, tally: Tally, seq: number, ms: number): Promise<TurnResult | null> {
   return new Promise((resolve) => {
     const finish = (result: TurnResult | null) => {
       clearTimeout(timer);
       ws.close(1000, "done");
       resolve(result);
     };
-    const timer = setTimeout(() => finish(null), seconds * 1000);
+    const timer = setTimeout(() => finish(null), ms);
     ws.addEventListener("close", () => finish(null));
     listen(ws, (frame) => {
-      if (frame.type !== "event" || frame.seq < seq) return;
+      if (frame.type !== "event" || frame.seq <= tally.seq) return;
       const outcome = tally.take(frame);
-      if (outcome) finish(tally.result(outcome));
+      if (outcome && frame.seq >= seq) finish(tally.result(outcome));
     });
   });
+}
+
+/**
+ * Waits until the turn that took in a message ends or waits, at most `seconds`; null when it goes on. Reads from the
+ * turn's first event, so that usage is the whole turn's; a session that is restarted meanwhile is listened to again.
+ */
+export async function awaitTurn(
+  stub: SessionStub,
+  owner: string,
+  ack: { seq: number; from: number },
+  seconds: number,
+): Promise<TurnResult | null> {
+  const tally = new Tally();
+  tally.seq = ack.from - 1;
+  const deadline = Date.now() + seconds * 1000;
+  for (let left = seconds * 1000; left > 0; left = deadline - Date.now()) {
+    const ws = await connect(stub, owner, `after=${tally.seq}`).catch(() => null);
+    const result = ws && (await hear(ws, tally, ack.seq, left));
+    if (result) return result;
+    await scheduler.wait(Math.min(RETRY_MS, Math.max(0, deadline - Date.now())));
+  }
+  return null;
 }

@@ -26,7 +26,6 @@ export interface Upload {
 const missing = (path: string) =>
   no(404, "file_not_found", `There is no file ${path}. List them with GET …/files.`);
 
-/** The whole path, or why it is not one. A refused path is a file that cannot exist: 404 for a look, 400 for a write. */
 export function list({ files, fileInfo }: Engine): Answer<Listing> {
   return yes({
     files: files.list(ROOT).flatMap((node) => fileInfo(node.path) ?? []),

@@ -1,5 +1,4 @@
 /** Session ids and the way to an object. Ids are minted by create alone; a look mints none. */
-import type { DirectoryObject } from "./directory.ts";
 import type { Bindings } from "./env.ts";
 import { NO_SESSION, unwrap } from "./problem.ts";
 import type { SessionObject } from "./session.ts";
@@ -20,7 +19,6 @@ export type SessionStub = Pick<
   | "removeFile"
   | "remove"
 > & { fetch(url: string, init?: RequestInit): Promise<Response> };
-export type DirectoryStub = Pick<DirectoryObject, "add" | "update" | "remove" | "list">;
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
@@ -35,6 +33,3 @@ export function sessionStub(env: Bindings, id: string): SessionStub {
   if (!/^[a-z2-7]{26}$/.test(id)) unwrap(NO_SESSION);
   return env.SESSION.getByName(id) as unknown as SessionStub;
 }
-
-export const directoryStub = (env: Bindings, owner: string): DirectoryStub =>
-  env.DIRECTORY.getByName(owner) as unknown as DirectoryStub;

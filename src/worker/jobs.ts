@@ -12,6 +12,8 @@ export const EXPIRE = "expire";
 export class Jobs {
   readonly #lifecycle: Lifecycle;
   #armed = false;
+  /** When the wake job is due, as far as this life of the object knows. */
+  #due = 0;
 
   constructor(lifecycle: Lifecycle) {
     this.#lifecycle = lifecycle;
@@ -39,6 +41,12 @@ export class Jobs {
       recoveryLoop: true,
     });
     this.#armed = true;
+    this.#due = time;
+  }
+  /** Brings a job that is due late forward; one that is gone stays gone. */
+  async soonAgain(): Promise<void> {
+    const soon = Jobs.next(undefined);
+    if (this.#armed && this.#due > soon) await this.wakeAt(soon);
   }
   async disarm(): Promise<void> {
     this.#armed = false;

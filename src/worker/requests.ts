@@ -7,8 +7,8 @@
 import type { Event, FileInfo } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { ClientMark } from "../core/ports.ts";
-import { mergeSettings, type SettingsLayer } from "../core/settings.ts";
-import type { AnswerBody, MessageBody } from "../core/wire.ts";
+import { mergeSettings, patchLayer, type SettingsLayer } from "../core/settings.ts";
+import type { AnswerBody, MessageBody, PatchBody } from "../core/wire.ts";
 import { resolvePath } from "../tools/paths.ts";
 import type { Engine } from "./engine.ts";
 import { type Answer, no, yes } from "./problem.ts";
@@ -19,18 +19,23 @@ export interface Ack {
   seq: number;
   duplicate: boolean;
   delivery: ClientMark["as"];
+  /** First event of the turn that took it in, as far as that is the newest turn. */
+  from: number;
 }
 
-const ackOf = (mark: ClientMark, duplicate: boolean): Answer<Ack> =>
-  yes({ id: mark.id, seq: mark.seq, duplicate, delivery: mark.as });
+const ackOf = ({ store }: Engine, { id, seq, as }: ClientMark, duplicate: boolean): Answer<Ack> => {
+  const { turnSeq } = store.session();
+  return yes({ id, seq, duplicate, delivery: as, from: turnSeq <= seq ? turnSeq : seq });
+};
 
 /** A dry run's answer: whatever it says, nothing has happened. */
-const fine = (id: string): Answer<Ack> => yes({ id, seq: 0, duplicate: false, delivery: "steer" });
+const fine = (id: string): Answer<Ack> =>
+  yes({ id, seq: 0, duplicate: false, delivery: "steer", from: 0 });
 
 function keep(engine: Engine, outcome: Parameters<Engine["drive"]["keep"]>[0]): Answer<Ack> {
   const { client } = engine.drive.keep(outcome);
   return client
-    ? ackOf(client, false)
+    ? ackOf(engine, client, false)
     : no(
         409,
         "busy",
@@ -63,7 +68,7 @@ export function say(
   dry: boolean,
 ): Answer<Ack> {
   const known = engine.store.client(body.id);
-  if (known) return ackOf(known, true);
+  if (known) return ackOf(engine, known, true);
   const s = engine.store.session();
   const attachments = filesOf(engine, body.attachments ?? []);
   if (!attachments.ok) return attachments;
@@ -77,7 +82,7 @@ export function say(
       "The session is working and the message was not to wait. Send it again later, or as steer or follow_up.",
     );
   }
-  const queued = s.queue.reduce((n, q) => n + q.text.length, body.text.length);
+  const queued = JSON.stringify([s.queue, body.text, body.attachments]).length;
   if (busy && (s.queue.length >= LIMITS.queueLength || queued > LIMITS.queueChars)) {
     return no(
       429,
@@ -102,7 +107,7 @@ export function answer(
   dry: boolean,
 ): Answer<Ack> {
   const known = engine.store.client(body.id);
-  if (known) return ackOf(known, true);
+  if (known) return ackOf(engine, known, true);
   const { wait } = engine.store.session();
   if (wait?.wait_id !== body.wait_id) {
     return wasAsked(engine.store, body.wait_id)
@@ -131,9 +136,35 @@ function wasAsked(store: SessionStore, waitId: string): boolean {
   return false;
 }
 
+/** Headers are shown as `***`; sent back like that they mean "as it is". */
+function kept(settings: SettingsLayer): SettingsLayer {
+  const servers = Object.entries(settings.mcp?.servers ?? {}).map(([name, server]) => {
+    const headers = Object.entries(server.headers ?? {}).filter(([, value]) => value !== "***");
+    return [name, server.headers ? { ...server, headers: Object.fromEntries(headers) } : server];
+  });
+  return settings.mcp?.servers
+    ? { ...settings, mcp: { servers: Object.fromEntries(servers) } }
+    : settings;
+}
+
+/** Title, pin and the session's own settings; refused when the settings would grow beyond their bound. */
+export function patch(engine: Engine, patched: PatchBody): Answer<null> {
+  const change = { ...patched, ...(patched.settings ? { settings: kept(patched.settings) } : {}) };
+  const merged = patchLayer(engine.store.session().settings, change.settings ?? {});
+  if (JSON.stringify(merged).length > LIMITS.settingsChars) {
+    return no(
+      413,
+      "too_large",
+      `settings: together with what is stored they are larger than ${LIMITS.settingsChars} characters.`,
+    );
+  }
+  engine.drive.keep({ type: "patched", ...change });
+  return yes(null);
+}
+
 export function stop(engine: Engine, id: string): Answer<Ack> {
   const known = engine.store.client(id);
-  if (known) return ackOf(known, true);
+  if (known) return ackOf(engine, known, true);
   return keep(engine, { type: "stopped", clientId: id });
 }
 

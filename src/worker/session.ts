@@ -12,16 +12,16 @@ import { LIMITS } from "../core/limits.ts";
 import type { Change } from "../core/ports.ts";
 import { type NewSession, newSession, type Session } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
-import type { AnswerBody, MessageBody, SessionView } from "../core/wire.ts";
+import type { AnswerBody, MessageBody, PatchBody, SessionView } from "../core/wire.ts";
 import { outerLayers } from "./config.ts";
+import { directoryStub } from "./directory.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
 import * as files from "./files.ts";
-import { directoryStub } from "./ids.ts";
 import { EXPIRE, Jobs } from "./jobs.ts";
-import { type Answer, NO_SESSION, yes } from "./problem.ts";
-import { type Ack, answer, type Page, page, say, stop } from "./requests.ts";
-import { Sockets } from "./sockets.ts";
+import { type Answer, HttpProblem, NO_SESSION, yes } from "./problem.ts";
+import { type Ack, answer, type Page, page, patch, say, stop } from "./requests.ts";
+import { leave, Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import { openingOf, takeFrame } from "./upgrade.ts";
 import { infoOf, viewOf } from "./wire.ts";
@@ -34,34 +34,35 @@ export class SessionObject extends DurableObject<Bindings> {
   readonly #sockets = new Sockets(this.ctx);
   readonly #jobs = new Jobs(this.lifecycle);
   #engine: Engine | null = null;
+  /** Deleted in this life of the object: its alarms are off for good. */
+  #gone = false;
 
-  async create(n: Omit<NewSession, "at">): Promise<SessionView> {
+  /** Makes the session; one that is there already is given back, one that was just deleted here is refused. */
+  async create(n: Omit<NewSession, "at">): Promise<Answer<SessionView>> {
+    if (this.#gone) return NO_SESSION;
+    const made = this.#mine(n.owner);
+    if (made) return yes(this.#view(made));
     const session = newSession({ ...n, at: Date.now() });
     const engine = this.#start(SessionStore.create(this.ctx.storage, session));
     if (n.ephemeral) await this.#jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
-    return this.#view(engine);
+    return yes(this.#view(engine));
   }
 
   async view(owner: string): Promise<Answer<SessionView>> {
     return this.#for(owner, (engine) => yes(this.#view(engine)));
   }
 
-  async patch(
-    owner: string,
-    change: {
-      title?: string | undefined;
-      pinned?: boolean | undefined;
-      settings?: SettingsLayer | undefined;
-    },
-  ): Promise<Answer<SessionView>> {
+  async patch(owner: string, change: PatchBody): Promise<Answer<SessionView>> {
     return this.#for(owner, (engine) => {
-      engine.drive.keep({ type: "patched", ...change });
-      return yes(this.#view(engine));
+      const patched = patch(engine, change);
+      return patched.ok ? yes(this.#view(engine)) : patched;
     });
   }
 
   async say(owner: string, body: MessageBody & { id: string }): Promise<Answer<Ack>> {
-    return this.#working(owner, (engine, dry) => say(engine, this.#layers(engine), body, dry));
+    return this.#working(owner, (engine, dry) =>
+      say(engine, this.#layers(engine, body), body, dry),
+    );
   }
   async answer(owner: string, body: AnswerBody & { id: string }): Promise<Answer<Ack>> {
     return this.#working(owner, (engine, dry) => answer(engine, body, dry));
@@ -93,20 +94,22 @@ export class SessionObject extends DurableObject<Bindings> {
   /** Everything of it is gone when this returns: rows, files, alarm. */
   async remove(owner: string): Promise<Answer<null>> {
     return this.#for(owner, async (engine) => {
-      engine.drive.halt();
-      this.#engine = null;
+      this.#close();
       await engine.box.rest();
       this.#sockets.closeAll(4004, "the session was deleted");
-      await this.#jobs.disarm();
-      await this.ctx.storage.deleteAlarm();
+      // The lifecycle lets go of its table too: a job may be what removes the session.
+      this.#gone = true;
+      await this.lifecycle.disableAlarms();
       await this.ctx.storage.deleteAll();
+      // Whoever looked meanwhile has opened it once more.
+      this.#close();
       return yes(null);
     });
   }
 
   /** The WebSocket of a client, or of the Worker on behalf of one; the Worker has checked who it is. */
   override async fetch(request: Request): Promise<Response> {
-    const engine = this.#mine(request.headers.get("x-dormouse-owner") ?? "");
+    const engine = this.#mine(decodeURIComponent(request.headers.get("x-dormouse-owner") ?? ""));
     if (!engine) return Response.json(NO_SESSION.problem, { status: 404 });
     const query = new URL(request.url).searchParams;
     const { 0: client, 1: server } = new WebSocketPair();
@@ -124,8 +127,9 @@ export class SessionObject extends DurableObject<Bindings> {
       stop: (id) => this.stop(owner, id),
     });
   }
-  override async webSocketClose(): Promise<void> {
-    // The platform answers the close; a closed socket is not in getWebSockets any more.
+  /** Answers the close. Without it a client that leaves waits ten seconds and sees 1006, not its own code. */
+  override async webSocketClose(ws: WebSocket, code: number): Promise<void> {
+    leave(ws, code);
   }
 
   /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
@@ -135,28 +139,39 @@ export class SessionObject extends DurableObject<Bindings> {
     if (job.fn === EXPIRE) return this.#expire(engine);
     this.#jobs.fired();
     engine.drive.kick();
+    // A job that fails three times is given up by the lifecycle, so a list that cannot be told must not fail it.
+    const told = engine.store.session().status === "running" || (await this.#tell());
+    // Read again: whoever spoke while the list was told has relied on this very job.
     const { status, retry } = engine.store.session();
-    if (status === "running") return { rescheduleAt: Jobs.next(retry?.at) };
-    await this.#report();
+    if (status === "running" || !told) return { rescheduleAt: Jobs.next(retry?.at) };
     this.#jobs.ended();
     return undefined;
   }
 
-  /** An ephemeral session goes an hour after its last turn, unless it works or waits again. */
-  async #expire(engine: Engine): Promise<undefined> {
+  /** An ephemeral session goes an hour after its last turn, unless it works or waits. Unlisted first: no ghost stays. */
+  async #expire(engine: Engine): Promise<{ rescheduleAt: number } | undefined> {
     const s = engine.store.session();
-    if (s.status === "running" || s.status === "waiting") return undefined;
-    if (Date.parse(s.updated_at) + LIMITS.ephemeralMs > Date.now()) {
-      await this.#jobs.expireAt(Date.parse(s.updated_at) + LIMITS.ephemeralMs);
-      return undefined;
+    const busy = s.status === "running" || s.status === "waiting";
+    const due = (busy ? Date.now() : Date.parse(s.updated_at)) + LIMITS.ephemeralMs;
+    if (due > Date.now()) return { rescheduleAt: due };
+    try {
+      await directoryStub(this.env, s.owner).remove(s.id);
+    } catch (error) {
+      console.error("an ephemeral session could not be unlisted; tried again later", error);
+      return { rescheduleAt: Date.now() + LIMITS.wakeMs };
     }
     await this.remove(s.owner);
-    await directoryStub(this.env, s.owner).remove(s.id);
     return undefined;
   }
 
-  #layers(engine: Engine): (SettingsLayer | undefined)[] {
-    return outerLayers(this.env, engine.store.session().settings.profile);
+  /** The platform killed the object for its memory, again and again: the turn ends, instead of a loop. */
+  async onAlarmMemoryLimit({ sealed }: { sealed: boolean }): Promise<void> {
+    if (sealed) this.#open()?.drive.keep({ type: "out_of_memory" });
+  }
+
+  /** The settings around a message's own; its profile, if it names one, stands in place of the session's. */
+  #layers({ store }: Engine, { settings }: MessageBody): (SettingsLayer | undefined)[] {
+    return outerLayers(this.env, settings?.profile ?? store.session().settings.profile);
   }
   #view({ store, files }: Engine): SessionView {
     const s = store.session();
@@ -185,6 +200,11 @@ export class SessionObject extends DurableObject<Bindings> {
     return this.#engine;
   }
 
+  #close(): void {
+    this.#engine?.drive.halt();
+    this.#engine = null;
+  }
+
   #mine(owner: string): Engine | null {
     const engine = this.#open();
     return engine?.store.session().owner === owner ? engine : null;
@@ -193,8 +213,14 @@ export class SessionObject extends DurableObject<Bindings> {
     owner: string,
     act: (engine: Engine) => Answer<T> | Promise<Answer<T>>,
   ): Promise<Answer<T>> {
-    const engine = this.#mine(owner);
-    return engine ? act(engine) : NO_SESSION;
+    try {
+      const engine = this.#mine(owner);
+      return engine ? await act(engine) : NO_SESSION;
+    } catch (error) {
+      // An error class does not survive the way to the Worker.
+      if (error instanceof HttpProblem) return { ok: false, problem: error.problem };
+      throw error;
+    }
   }
 
   /** For requests that may start work: checked without effect, then the wake job is stored, then done. */
@@ -202,9 +228,7 @@ export class SessionObject extends DurableObject<Bindings> {
     owner: string,
     act: (engine: Engine, dry: boolean) => Answer<Ack>,
   ): Promise<Answer<Ack>> {
-    const engine = this.#mine(owner);
-    if (!engine) return NO_SESSION;
-    const checked = act(engine, true);
+    const checked = await this.#for(owner, (engine) => act(engine, true));
     if (!checked.ok || checked.value.duplicate) return checked;
     await this.#jobs.arm();
     return this.#for(owner, (e) => act(e, false));
@@ -250,7 +274,11 @@ export class SessionObject extends DurableObject<Bindings> {
   }
 
   #wake(at: number | null): void {
-    if (at === null) return;
+    if (at === null) {
+      // A sleep that ended early (a stop, a replan): the job must not be due only at its end.
+      this.ctx.waitUntil(this.#jobs.soonAgain());
+      return;
+    }
     const ms = at - Date.now();
     if (ms <= SHORT_SLEEP_MS) setTimeout(() => this.#engine?.drive.kick(), Math.max(0, ms));
     else this.ctx.waitUntil(this.#jobs.wakeAt(at));

@@ -154,6 +154,16 @@ export function send(ws: WebSocket, text: string): void {
   }
 }
 
+/** The other half of a close. 1005 and 1006 say that none was given; they cannot be sent. */
+export function leave(ws: WebSocket, code: number): void {
+  try {
+    if (code === 1005 || code === 1006) ws.close();
+    else ws.close(code);
+  } catch {
+    // Already gone.
+  }
+}
+
 function* batches(texts: string[]): Generator<string> {
   let group: string[] = [];
   let size = 0;

@@ -9,6 +9,7 @@
 
 import { FILES_SCHEMA } from "../adapters/files/schema.ts";
 import type { Event } from "../core/events.ts";
+import { LIMITS } from "../core/limits.ts";
 import type { Change, ClientMark, Store } from "../core/ports.ts";
 import { COLD_PARTS, type MemoryName, type Row, type Session, upgrade } from "../core/session.ts";
 
@@ -22,8 +23,6 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     ...FILES_SCHEMA,
   ],
 ];
-/** Characters of one log row; three bytes each at the most. */
-const LOG_CHARS = 500_000;
 
 type Part = "state" | (typeof COLD_PARTS)[number];
 
@@ -176,7 +175,7 @@ function logRows(events: Event[]): { seq: number; json: string }[] {
   for (const event of events) {
     const json = JSON.stringify(event);
     const last = rows.at(-1);
-    if (last && last.json.length + json.length < LOG_CHARS) last.json += `,${json}`;
+    if (last && last.json.length + json.length < LIMITS.frameChars) last.json += `,${json}`;
     else rows.push({ seq: event.seq, json });
   }
   return rows;

@@ -1,11 +1,11 @@
 /** What a client's socket is told first, and what becomes of the frames it sends. A bad frame never closes it. */
 import { LIMITS } from "../core/limits.ts";
 import type { Session } from "../core/session.ts";
-import { ClientFrame, type ServerFrame, type SessionView } from "../core/wire.ts";
+import { ClientFrame, Cursor, type ServerFrame, type SessionView } from "../core/wire.ts";
 import type { Answer } from "./problem.ts";
 import type { Ack } from "./requests.ts";
 import { send } from "./sockets.ts";
-import { firstIssue } from "./validate.ts";
+import { firstIssue, parseJson } from "./validate.ts";
 
 /** `hello` or `reset`, and the cursor that the replay starts from. A malformed cursor is told and counts as 0. */
 export function openingOf(
@@ -13,10 +13,9 @@ export function openingOf(
   session: SessionView,
   query: URLSearchParams,
 ): { opening: ServerFrame[]; after: number } {
-  const text = query.get("after") ?? "0";
+  const cursor = Cursor.safeParse(query.get("after") ?? "0");
   const epoch = query.get("epoch") ?? "";
-  const wellFormed = /^\d{1,15}$/.test(text);
-  const after = wellFormed ? Number(text) : 0;
+  const after = cursor.success ? cursor.data : 0;
   const common = { epoch: s.epoch, last_seq: s.seq, session };
   if ((epoch !== "" && epoch !== s.epoch) || after > s.seq) {
     return { opening: [{ type: "reset", ...common }], after: 0 };
@@ -28,7 +27,7 @@ export function openingOf(
     message:
       "`after` must be a whole number, the seq of the last event you have. All events follow.",
   };
-  return { opening: wellFormed ? [hello] : [complaint, hello], after };
+  return { opening: cursor.success ? [hello] : [complaint, hello], after };
 }
 
 export interface Actions {
@@ -69,7 +68,7 @@ function readFrame(message: string | ArrayBuffer): Read {
   }
   let value: unknown;
   try {
-    value = JSON.parse(message);
+    value = parseJson(message);
   } catch {
     return { ok: false, code: "bad_frame", message: "The frame is not valid JSON." };
   }

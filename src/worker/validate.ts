@@ -1,5 +1,6 @@
 /** Input from outside, held against its schema; the error names the field and what to do. */
 import type * as z from "zod";
+import { clean } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
 import { problem } from "./problem.ts";
 
@@ -40,13 +41,17 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
   return bytes;
 }
 
+/** JSON from outside: half characters and NULs end here, whichever field they came in. Throws like `JSON.parse`. */
+export const parseJson = (text: string): unknown =>
+  JSON.parse(text, (_, value: unknown) => (typeof value === "string" ? clean(value) : value));
+
 /** A JSON body. An empty one counts as `{}`, so that a bare POST works. */
 export async function readJson<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
   const text = new TextDecoder().decode(await readBytes(request, LIMITS.bodyBytes));
   if (text.trim() === "") return check(schema, {});
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     throw problem(400, "invalid_request", "The body is not valid JSON.");
   }

@@ -1,5 +1,5 @@
 /** From the stored session to what clients see: snapshots (bounded), frames, redaction. */
-import { head } from "../core/chars.ts";
+import { head, utf8Bytes } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Session } from "../core/session.ts";
 import { mergeSettings, type Settings, type SettingsLayer } from "../core/settings.ts";
@@ -38,6 +38,9 @@ const redacted = (settings: Settings): Settings => ({
   },
 });
 
+/** Code points of each text in a snapshot that would be too large otherwise. */
+const SHORT_CHARS = 200;
+
 function planView(s: Session, stepChars: number): SessionView["plan"] {
   if (!s.plan) return null;
   const { title, goal, success_criteria, steps } = s.plan;
@@ -48,6 +51,7 @@ function planView(s: Session, stepChars: number): SessionView["plan"] {
     success_criteria,
     steps: steps.map((step) => ({
       ...step,
+      description: cut(step.description),
       ...(step.result === undefined ? {} : { result: cut(step.result) }),
       ...(step.error === undefined ? {} : { error: cut(step.error) }),
     })),
@@ -64,7 +68,7 @@ export function viewOf(
     ...infoOf(s),
     run: s.run,
     plan: planView(s, textChars),
-    wait: s.wait,
+    wait: s.wait && { ...s.wait, text: head(s.wait.text, Math.max(textChars, 1_000)) },
     queue: s.queue.map((q) => ({
       id: q.id,
       text: head(q.text, textChars),
@@ -74,5 +78,5 @@ export function viewOf(
     files_count: files,
   });
   const whole = view(LIMITS.stepChars);
-  return JSON.stringify(whole).length <= LIMITS.snapshotChars ? whole : view(500);
+  return utf8Bytes(JSON.stringify(whole)) <= LIMITS.snapshotBytes ? whole : view(SHORT_CHARS);
 }

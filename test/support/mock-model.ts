@@ -19,7 +19,7 @@ import { checkHistory } from "./history-oracle.ts";
 import { parseJson, pause, readBody, sendError, sendJson } from "./mock-http.ts";
 import { type Asked, completionOf, type MockReply, streamOf } from "./mock-reply.ts";
 
-export type { MockCall, MockReply } from "./mock-reply.ts";
+export type { MockReply } from "./mock-reply.ts";
 
 export interface MockRequest {
   /** Number of the request, from 1. */

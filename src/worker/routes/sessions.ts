@@ -6,10 +6,11 @@ import { LIMITS } from "../../core/limits.ts";
 import { type Mode, newSession } from "../../core/session.ts";
 import { CreateBody, PatchBody, type SessionView } from "../../core/wire.ts";
 import type { App } from "../auth.ts";
-import { BUILT_MODES, outerLayers, profiles } from "../config.ts";
+import { BUILT_MODES, knownProfile, outerLayers } from "../config.ts";
+import { directoryStub } from "../directory.ts";
 import type { Bindings } from "../env.ts";
-import { directoryStub, newSessionId, sessionStub } from "../ids.ts";
-import { problem, unwrap } from "../problem.ts";
+import { newSessionId, sessionStub } from "../ids.ts";
+import { NO_SESSION, problem, unwrap } from "../problem.ts";
 import { check, readJson } from "../validate.ts";
 import { infoOf } from "../wire.ts";
 
@@ -23,11 +24,6 @@ function builtMode(mode: Mode): Mode {
     "mode_unavailable",
     `mode: ${mode} is not in this version; available are ${BUILT_MODES.join(", ")}.`,
   );
-}
-
-function knownProfile(env: Bindings, name: string | undefined): void {
-  if (!name || Object.hasOwn(profiles(env), name)) return;
-  throw problem(400, "invalid_request", `settings.profile: there is no profile ${name}.`);
 }
 
 /** Listed first, made second: a session that exists can always be found. */
@@ -51,12 +47,14 @@ async function create(
   outerLayers(env, start.settings.profile);
   const info = infoOf(newSession({ ...start, at: Date.now() }));
   const { existing } = await directory.add(info, body.key);
-  if (existing === null)
-    return { view: await sessionStub(env, start.id).create(start), made: true };
-  const held = await sessionStub(env, existing).view(owner);
+  const id = existing ?? start.id;
+  const held = existing === null ? NO_SESSION : await sessionStub(env, id).view(owner);
   if (held.ok) return { view: held.value, made: false };
-  // Listed under this key, but never made: the Worker died between the two. Made now.
-  return { view: await sessionStub(env, existing).create({ ...start, id: existing }), made: true };
+  // Listed under this key but not there: the Worker died before it was made, or after it was deleted.
+  const made = await sessionStub(env, id).create({ ...start, id });
+  if (made.ok) return { view: made.value, made: true };
+  await directory.remove(id);
+  return create(env, owner, body);
 }
 
 sessionRoutes.post("/", async (c) => {

@@ -2,9 +2,10 @@
 import { type Context, Hono } from "hono";
 import * as z from "zod";
 import { LIMITS } from "../../core/limits.ts";
-import { AnswerBody, MessageBody, StopBody } from "../../core/wire.ts";
+import { AnswerBody, Cursor, MessageBody, StopBody } from "../../core/wire.ts";
 import type { App } from "../auth.ts";
-import { awaitTurn, connect, eventStream } from "../feed.ts";
+import { knownProfile } from "../config.ts";
+import { awaitTurn, connect, eventStream, upgradeOf } from "../feed.ts";
 import { newSessionId, sessionStub } from "../ids.ts";
 import { NO_SESSION, problem, unwrap } from "../problem.ts";
 import { check, readJson } from "../validate.ts";
@@ -19,15 +20,14 @@ function waitSeconds(c: Context<App>): number {
 
 turnRoutes.post("/:id/messages", async (c) => {
   const body = await readJson(c.req.raw, MessageBody);
+  knownProfile(c.env, body.settings?.profile);
   const stub = sessionStub(c.env, c.req.param("id"));
   const ack = unwrap(await stub.say(c.var.owner, { ...body, id: body.id ?? newSessionId() }));
   const seconds = waitSeconds(c);
-  if (seconds > 0) {
-    const ws = await connect(stub, c.var.owner, `after=${ack.seq - 1}`);
-    const result = ws && (await awaitTurn(ws, ack.seq, seconds));
-    if (result) return c.json(result, 200, { "preference-applied": `wait=${seconds}` });
-  }
-  return c.json(ack, 202);
+  const result = seconds > 0 ? await awaitTurn(stub, c.var.owner, ack, seconds) : null;
+  if (result) return c.json(result, 200, { "preference-applied": `wait=${seconds}` });
+  const { id, seq, duplicate, delivery } = ack;
+  return c.json({ id, seq, duplicate, delivery }, 202);
 });
 
 turnRoutes.post("/:id/answers", async (c) => {
@@ -47,7 +47,7 @@ turnRoutes.post("/:id/stop", async (c) => {
 });
 
 const PageQuery = z.object({
-  after: z.coerce.number().int().min(0).default(0),
+  after: Cursor.default(0),
   epoch: z.string().max(100).default(""),
   limit: z.coerce
     .number()
@@ -72,7 +72,8 @@ async function stream(
   query: z.infer<typeof PageQuery>,
 ): Promise<Response> {
   const last = c.req.header("last-event-id");
-  const after = last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : query.after;
+  const parsed = Cursor.safeParse(last);
+  const after = parsed.success ? parsed.data : query.after;
   const ws = await connect(
     stub,
     c.var.owner,
@@ -95,7 +96,7 @@ turnRoutes.get("/:id/ws", async (c) => {
     if (value !== undefined) query.set(name, value);
   }
   const response = await stub.fetch(`https://session/ws?${query}`, {
-    headers: { upgrade: "websocket", "x-dormouse-owner": c.var.owner },
+    headers: upgradeOf(c.var.owner),
   });
   if (!response.webSocket) return unwrap(NO_SESSION);
   return response;

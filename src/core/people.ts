@@ -1,0 +1,81 @@
+/** What people say to a session: a message that starts a turn, joins the queue or answers; an answer. */
+import { takeAnswer } from "./batch.ts";
+import { clean, head, titleFrom } from "./chars.ts";
+import type { Draft } from "./draft.ts";
+import * as draft from "./draft.ts";
+import type { FileInfo } from "./events.ts";
+import { LIMITS } from "./limits.ts";
+import { settleLoop } from "./loop.ts";
+import type { Said } from "./outcome.ts";
+import { resume } from "./prompt.ts";
+import { policyOf } from "./roles.ts";
+import * as turn from "./turn.ts";
+
+/** False: nothing came of it. */
+export function said(d: Draft, o: Said): boolean {
+  if (d.s.wait?.kind === "question") return answered(d, o.text, o.clientId, o.attachments);
+  const busy = d.s.status === "running" || d.s.status === "waiting";
+  if (busy && o.delivery === "reject") return false;
+  const text = clean(o.text);
+  if (!busy) {
+    turn.beginTurn(d);
+    const attachments = o.attachments.map((f) => f.path);
+    d.s.turn = { message: text, attachments, settings: o.settings };
+    if (!d.s.titled && d.s.mode !== "agent") {
+      // No title event in these modes: clients take the same words from the message.
+      d.s.title = titleFrom(text, LIMITS.titleChars);
+      d.s.titled = true;
+    }
+  }
+  draft.emit(d, "message", {
+    message_id: draft.newId(d, "m"),
+    role: "user",
+    content: text,
+    attachments: o.attachments,
+    client_id: o.clientId,
+    ...(busy ? { delivery: o.delivery } : {}),
+  });
+  d.client = { id: o.clientId, seq: d.s.seq, as: o.delivery };
+  d.s.preview = head(text.replace(/\s+/g, " ").trim(), 140);
+  const paths = o.attachments.map((f) => f.path);
+  if (!busy) {
+    turn.takeUp(d, text, paths);
+    draft.setStatus(d, "running", d.s.phase);
+  } else if (o.delivery === "replan" && d.s.status === "running") turn.replan(d, text, paths);
+  else
+    d.s.queue = [...d.s.queue, { id: o.clientId, text, delivery: o.delivery, attachments: paths }];
+  return true;
+}
+
+export function answered(d: Draft, text: string, clientId: string, files: FileInfo[]): boolean {
+  if (d.s.wait?.kind !== "question" || !d.s.returnTo) return false;
+  const own = clean(text);
+  draft.emit(d, "answer", {
+    wait_id: d.s.wait.wait_id,
+    text: own,
+    client_id: clientId,
+    ...(files.length > 0 ? { attachments: files } : {}),
+  });
+  d.client = { id: clientId, seq: d.s.seq, as: "answer" };
+  const phase = d.s.returnTo;
+  Object.assign(d.s, { wait: null, returnTo: null, restarts: 0 });
+  draft.setStatus(d, "running", phase);
+  takeAnswer(
+    d,
+    turn.withFiles(
+      own,
+      files.map((f) => f.path),
+    ),
+  );
+  const { memory } = policyOf(d.s);
+  if (memory === "executor") {
+    draft.tell(
+      d,
+      memory,
+      "prompt",
+      resume(phase === "executing" ? turn.runningStep(d) : undefined),
+    );
+  }
+  settleLoop(d);
+  return true;
+}

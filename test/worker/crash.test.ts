@@ -1,0 +1,126 @@
+/**
+ * The crash sweep in workerd: a session dies at every one of its commits, in three ways, and no client is there to
+ * notice. Its alarm alone brings it back, and its log ends as if nothing had happened.
+ */
+import { afterEach, beforeEach, describe, expect, vi } from "vitest";
+import { Client, failureOf, it } from "./support/client.ts";
+import { atRest, type Crash, type Kind, lasting, plant, settle } from "./support/crash.ts";
+import {
+  askUser,
+  call,
+  complete,
+  deliver,
+  plan,
+  shell,
+  text,
+  update,
+  write,
+} from "./support/replies.ts";
+import type { Scripted } from "./support/upstream.ts";
+
+// A crash is logged, and these are meant.
+let loud = () => {};
+beforeEach(() => {
+  const quiet = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  loud = () => quiet.mockRestore();
+});
+afterEach(() => loud());
+
+interface Scenario {
+  script: Scripted[];
+  mode?: "chat";
+  answer?: string;
+}
+const SCENARIOS: Record<string, Scenario> = {
+  "one step": { script: [plan("a"), write(), complete()] },
+  "two steps": {
+    script: [plan("a", "b"), write("a"), complete(), write("b"), complete(), deliver("Both.")],
+  },
+  "a question": { script: [plan("a"), askUser("Which?"), write(), complete()], answer: "blue" },
+  "a failed step": {
+    script: [
+      plan("a"),
+      complete(false, "no"),
+      update(["2", "b"]),
+      write(),
+      complete(),
+      deliver("Done after all."),
+    ],
+  },
+  "a chat with a tool": {
+    mode: "chat",
+    script: [
+      call(["file_read", { path: "none.txt", brief: "look" }]),
+      text("There is no such file."),
+    ],
+  },
+};
+
+/** Sends as a client does: what was not acknowledged is sent again with the same id. */
+async function act(c: Client, crash: Crash, path: string, json: unknown): Promise<void> {
+  const first = await c.fetch(path, { json });
+  if (first.status !== 202) {
+    expect([first.status, (await failureOf(first)).code]).toEqual([503, "restarting"]);
+    await settle(c, crash);
+    await c.post(path, json);
+  }
+  await settle(c, crash);
+}
+
+interface Played {
+  client: Client;
+  crash: Crash;
+  log: unknown;
+  requests: string[];
+}
+async function play(scenario: Scenario, n = 0, kind: Kind = "fail"): Promise<Played> {
+  const client = await Client.create(scenario.script, { mode: scenario.mode ?? "agent" });
+  const crash = await plant(client, n, kind);
+  await act(client, crash, "/messages", { id: "m1", text: "Do it" });
+  if (scenario.answer !== undefined) {
+    await act(client, crash, "/messages", { id: "m2", text: scenario.answer });
+  }
+  await atRest(client);
+  const own = client.model.asked.map((a) => a.raw.replace(client.model.name, "test"));
+  return { client, crash, log: lasting(await client.events()), requests: [...new Set(own)] };
+}
+
+for (const [name, scenario] of Object.entries(SCENARIOS)) {
+  describe(name, () => {
+    for (const kind of ["fail", "lose", "die"] as const) {
+      it(`ends the same when it crashes at any commit (${kind})`, async () => {
+        const calm = await play(scenario);
+        expect(calm.requests).toHaveLength(scenario.script.length);
+        expect(calm.crash.commits).toBeGreaterThan(3);
+        for (let n = 1; n <= calm.crash.commits; n++) {
+          const { crash, log, requests } = await play(scenario, n, kind);
+          expect({ n, fired: crash.fired, log }).toEqual({ n, fired: true, log: calm.log });
+          // Whatever was lost is asked again byte for byte.
+          expect({ n, requests }).toEqual({ n, requests: calm.requests });
+        }
+      });
+    }
+  });
+}
+
+describe("a command with effects", () => {
+  it("never runs twice, and when its outcome is lost the model and the log say so once", async () => {
+    const script = [plan("a"), shell("echo paid >> ledger.txt; sleep 0.1"), write(), complete()];
+    for (const kind of ["fail", "lose", "die"] as const) {
+      // Around the commits of its intent and of its result.
+      for (const n of [2, 3, 4, 5]) {
+        const { client } = await play({ script }, n, kind);
+        const ledger = await (await client.fetch("/files/ledger.txt")).text();
+        const [calling, called] = (await client.of("tool")).filter(
+          (t) => t.function === "shell_exec",
+        );
+        expect([kind, n, calling?.status, called?.status]).toEqual([kind, n, "calling", "called"]);
+        const told = client.model.asked.at(-1)?.raw.includes("utcome unknown");
+        expect({ kind, n, told }).toEqual({ kind, n, told: called?.ok === false });
+        if (called?.ok) expect(ledger).toBe("paid\n");
+        else expect(ledger.split("paid").length - 1).toBeLessThanOrEqual(1);
+        expect((await client.view()).status).toBe("completed");
+      }
+    }
+  });
+});
