@@ -26,7 +26,9 @@ export default defineConfig({
           maxWorkers: 1,
           testTimeout: 15_000,
           deps: {
-            optimizer: { ssr: { enabled: true, include: ["openai", "hono", "zod"] } },
+            optimizer: {
+              ssr: { enabled: true, include: ["openai/core/streaming", "hono", "zod"] },
+            },
           },
         },
       },

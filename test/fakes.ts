@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import * as z from "zod";
 import { createDrive, type Drive } from "../src/core/drive.ts";
 import type { Delivery, Event } from "../src/core/events.ts";
+import type { MemoryName, Row } from "../src/core/memory.ts";
 import type { Outcome } from "../src/core/outcome.ts";
 import type {
   Change,
@@ -18,15 +19,10 @@ import type {
   Reply,
   ToolRun,
 } from "../src/core/ports.ts";
+import { PRESETS } from "../src/core/profile.ts";
 import type { Kit } from "../src/core/roles.ts";
 import { parametersOf, parserOf } from "../src/core/schema.ts";
-import {
-  type MemoryName,
-  type Mode,
-  newSession,
-  type Row,
-  type Session,
-} from "../src/core/session.ts";
+import { type Mode, newSession, type Session } from "../src/core/session.ts";
 import { mergeSettings, type SettingsLayer } from "../src/core/settings.ts";
 import type { Recovery, ToolResult, ToolSpec } from "../src/core/tool.ts";
 import { checkEvents } from "./support/event-oracle.ts";
@@ -238,6 +234,7 @@ export const KIT: Kit = {
     assistant: prompt("assistant"),
   },
   rules: { shell: "A test shell.", file: prompt("file_rules"), message: prompt("message_rules") },
+  profile: () => PRESETS.practice,
   resolve: (provider, model) => ({ provider: provider || "fake", model: model || "fake-1" }),
 };
 

@@ -6,80 +6,35 @@
  * B3  A terminal call is looked at last, when its mates have ended; a failed mate refuses it.
  * B4  The reply and the intent to run its first calls are one commit.
  */
+import { callOf, replyMessage } from "./accept.ts";
+import type { Call } from "./call.ts";
 import { batchOf, endCall, endOpenCalls, isOpen, patchCall, startCall } from "./calls.ts";
 import { clean, head } from "./chars.ts";
 import {
   type Draft,
   emit,
+  harnessFor,
   liveId,
   newId,
   nudge,
   remember,
   say,
   setStatus,
-  shownArgs,
   speak,
 } from "./draft.ts";
+import { countLap, noteResult } from "./duplicates.ts";
 import type { FileInfo, NudgeReason } from "./events.ts";
 import type { Heard } from "./guard.ts";
 import { LIMITS } from "./limits.ts";
 import { settle } from "./plan.ts";
 import type { Reply } from "./ports.ts";
-import { NOT_RUN, toolFailed } from "./prompt.ts";
-import { settingsOf } from "./request.ts";
+import { NOT_RUN, SAME_AGAIN, toolFailed } from "./prompt.ts";
 import { policyOf } from "./roles.ts";
-import type { Call } from "./session.ts";
-import { isTerminal, TERMINALS } from "./terminal.ts";
+import { settingsOf } from "./session.ts";
+import { TERMINALS, type TerminalName } from "./terminal.ts";
 import { type ToolResult, WORK_TOOLKITS } from "./tool.ts";
-import { exhaust } from "./turn.ts";
-
-/** The reply as it is kept: canonical calls, arguments as an object. */
-export function replyMessage(reply: Reply, ids: string[], calls: Heard[]): string {
-  const text = clean(reply.text);
-  return JSON.stringify({
-    role: "assistant",
-    content: text.trim() === "" ? null : text,
-    ...(calls.length > 0
-      ? {
-          tool_calls: calls.map((c, i) => ({
-            id: ids[i],
-            type: "function",
-            function: { name: c.name, arguments: JSON.stringify(c.args) },
-          })),
-        }
-      : {}),
-  });
-}
-
-function kindOf(heard: Heard): Call["kind"] {
-  if (heard.fault || heard.idle) return "void";
-  if (isTerminal(heard.name)) return "terminal";
-  if (heard.name === "message_ask_user") return "ask";
-  return heard.name === "message_notify_user" ? "notify" : "work";
-}
-
-function callOf(heard: Heard, id: string, index: number, row: number, share: number): Call {
-  const kind = kindOf(heard);
-  const { brief, ...rest } = heard.args;
-  // What the flow takes in itself stays whole; a reply is bounded, and such calls are few.
-  const shown = kind === "work" ? shownArgs(rest, share) : { args: heard.args, cut: false };
-  return {
-    id,
-    row: row + 1 + index,
-    index,
-    name: heard.name,
-    toolkit: heard.facts.toolkit,
-    kind,
-    args: shown.args,
-    ...(shown.cut ? { cut: true as const } : {}),
-    ...(kind === "work" && typeof brief === "string" && brief ? { brief } : {}),
-    state: "judged",
-    parallelSafe: heard.facts.parallelSafe,
-    effect: heard.facts.effect,
-    volatile: heard.facts.volatile,
-    recovery: heard.facts.recovery,
-  };
-}
+import { record } from "./tracker.ts";
+import { answerWith, exhaust } from "./turn.ts";
 
 /** An accepted reply with calls becomes the open batch. */
 export function openBatch(d: Draft, reply: Reply, heard: Heard[]): void {
@@ -87,8 +42,13 @@ export function openBatch(d: Draft, reply: Reply, heard: Heard[]): void {
   if (reply.text.trim() !== "") speak(d, "notice", reply.text.trim(), { id: liveId(d.s) });
   const ids = heard.map(() => newId(d, "c"));
   const row = remember(d, memory, "reply", replyMessage(reply, ids, heard), heard.length);
-  const calls = heard.map((h, i) => callOf(h, ids[i] as string, i, row, heard.length));
-  const parallel = calls.every((c) => c.kind !== "work" || c.parallelSafe);
+  const policy = policyOf(d.s);
+  const harness = harnessFor(d);
+  const calls = heard.map((h, index) => {
+    const place = { id: ids[index] as string, index, row, share: heard.length };
+    return callOf(h, place, d.s, policy, harness);
+  });
+  const parallel = calls.every((c) => c.kind !== "work" || c.final === true || c.parallelSafe);
   d.s.batch = { memory, row, parallel, calls };
   calls.forEach((call, i) => {
     const h = heard[i] as Heard;
@@ -103,7 +63,7 @@ export function advance(d: Draft): void {
   if (!batch) return;
   for (const { id } of batch.calls) {
     const call = batchOf(d).calls.find((c) => c.id === id) as Call;
-    if (!isOpen(call) || call.kind === "terminal") continue;
+    if (!isOpen(call) || call.kind === "terminal" || call.final) continue;
     if (call.state === "running") {
       if (batch.parallel) continue;
       return;
@@ -154,35 +114,44 @@ function refuseTerminal(d: Draft, call: Call, reason: NudgeReason, text: string)
   nudge(d, reason, call.id);
   endCall(d, call, { ok: false, text });
   d.s.batch = null;
-  const { maxRetriesPerStep } = settingsOf(d.s).harness;
-  if (d.s.attempts > maxRetriesPerStep) {
+  if (d.s.attempts > harnessFor(d).maxRetriesPerStep) {
     exhaust(d, "retry_exhausted", say(d).retryExhausted(d.s.attempts));
   }
 }
 
-/** All that is not terminal has ended: the terminal call is taken in, refused, or sent to look up its files. */
+/** A reply whose calls only repeat what was there is a lap; too many, and the tools are taken away. */
+function lap(d: Draft): void {
+  const { enabled, stagnationLaps } = settingsOf(d.s).duplicates;
+  if (!enabled) return;
+  countLap(d.s, batchOf(d));
+  if (d.s.laps >= stagnationLaps) d.s.withdrawn = true;
+}
+
+/** All that does not end the phase has ended: what does is taken in, refused, or sent to run or look up its files. */
 function closeBatch(d: Draft, files: FileInfo[], looked = false): void {
   const { calls } = batchOf(d);
-  const call = calls.find((c) => c.kind === "terminal" && isOpen(c));
-  if (!call || !isTerminal(call.name)) {
+  const call = calls.find((c) => (c.kind === "terminal" || c.final) && isOpen(c));
+  if (!call) {
+    lap(d);
     // Progress without a terminal call: what was refused before is forgiven.
-    d.s.attempts = 0;
-    d.s.batch = null;
+    Object.assign(d.s, { attempts: 0, batch: null });
     return;
   }
   if (calls.some((c) => c.kind === "work" && c.ok === false)) {
     return refuseTerminal(d, call, "tool_failed", NOT_RUN.mateFailed);
   }
+  if (call.final) return startCall(d, call);
   if (policyOf(d.s).workNeeded && call.args.success === true && d.s.work === 0) {
     return refuseTerminal(d, call, "premature_complete", NOT_RUN.noWork);
   }
   const wanted = call.args.attachments;
   if (!looked && Array.isArray(wanted) && wanted.length > 0) return startCall(d, call);
-  const parsed = TERMINALS[call.name].parse(call.args);
+  const name = call.name as TerminalName;
+  const parsed = TERMINALS[name].parse(call.args);
   if (!parsed.ok) throw new Error(`an accepted call no longer parses: ${parsed.error}`);
   endCall(d, call, { ok: true, text: '{"success":true}' });
   d.s.batch = null;
-  settle(d, call.name, parsed.value, files);
+  settle(d, name, parsed.value, files);
 }
 
 /** A dispatched call has ended. */
@@ -191,25 +160,51 @@ export function takeResult(d: Draft, call: Call, result: ToolResult): void {
     patchCall(d, call.id, { state: "judged" });
     return closeBatch(d, result.files ?? [], true);
   }
-  const text = result.ok ? result.text : toolFailed(call.name, result.text);
-  endCall(d, call, { ok: result.ok, text, ...(result.content ? { content: result.content } : {}) });
-  if (result.ok) {
-    d.s.toolErrors = 0;
-    if (WORK_TOOLKITS.has(call.toolkit)) d.s.work += 1;
+  if (call.kind === "copy") {
+    nudge(d, "duplicate_call", call.id);
+    endCall(d, call, { ok: result.ok, text: result.text });
     return advance(d);
   }
+  const tooOften = noteResult(d.s, call, result.ok, result.text);
+  if (result.ok) succeeded(d, call, result, tooOften);
+  else failed(d, call, result);
+}
+
+function succeeded(d: Draft, call: Call, result: ToolResult, tooOften: boolean): void {
+  const text = tooOften ? result.text + SAME_AGAIN : result.text;
+  endCall(d, call, { ok: true, text, ...(result.content ? { content: result.content } : {}) });
+  if (tooOften) {
+    patchCall(d, call.id, { stale: true });
+    nudge(d, "duplicate_call", call.id);
+  }
+  d.s.toolErrors = 0;
+  if (call.done) d.s.done = record(d.s.done, call.done);
+  if (WORK_TOOLKITS.has(call.toolkit)) d.s.work += 1;
+  if (!call.final) return advance(d);
+  d.s.batch = null;
+  answerWith(d, finalText(result.text));
+}
+
+/** What a work tool that ends the phase has to say: its `text`, else its `output`, else the raw result. */
+function finalText(raw: string): string {
+  try {
+    const { text, output } = JSON.parse(raw) as { text?: unknown; output?: unknown };
+    if (typeof text === "string") return text;
+    return typeof output === "string" ? output : raw;
+  } catch {
+    return raw;
+  }
+}
+
+function failed(d: Draft, call: Call, result: ToolResult): void {
+  const text = toolFailed(call.name, result.text);
+  endCall(d, call, { ok: false, text, ...(result.content ? { content: result.content } : {}) });
   d.s.toolErrors += 1;
   nudge(d, "tool_failed", call.id);
-  const { maxToolErrors } = settingsOf(d.s).harness;
-  if (policyOf(d.s).guarded && d.s.toolErrors >= maxToolErrors) {
-    endOpenCalls(d, NOT_RUN.budgetCut, NOT_RUN.budget);
-    return exhaust(
-      d,
-      "tool_errors_exhausted",
-      say(d).toolErrors(call.name, d.s.toolErrors, result.text),
-    );
-  }
-  advance(d);
+  if (!policyOf(d.s).guarded || d.s.toolErrors < harnessFor(d).maxToolErrors) return advance(d);
+  endOpenCalls(d, NOT_RUN.budgetCut, NOT_RUN.budget);
+  const why = say(d).toolErrors(call.name, d.s.toolErrors, result.text);
+  exhaust(d, "tool_errors_exhausted", why);
 }
 
 /** A person has answered the question: its call ends with their words, byte for byte. */

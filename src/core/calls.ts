@@ -4,10 +4,12 @@
  * L1  Every call is answered exactly once, at its reserved row, whatever ends it.
  * L2  `called` follows its `calling`, once; a call that never ran has neither.
  */
+
+import type { Batch, Call } from "./call.ts";
 import { clean, head } from "./chars.ts";
 import { answerCall, type Draft, emit } from "./draft.ts";
 import { LIMITS } from "./limits.ts";
-import type { Batch, Call, RowKind } from "./session.ts";
+import type { RowKind } from "./memory.ts";
 import type { JsonObject } from "./tool.ts";
 
 export function batchOf(d: Draft): Batch {

@@ -5,6 +5,8 @@
  * D1  The session that `apply` was given is never changed; parts that did not change keep their identity.
  * D2  Ids are derived from the turn and a counter, so they are the same after a crash.
  */
+
+import type { Call } from "./call.ts";
 import { clean, head } from "./chars.ts";
 import type {
   Event,
@@ -17,11 +19,11 @@ import type {
 } from "./events.ts";
 import { toolMessage } from "./history.ts";
 import { LIMITS } from "./limits.ts";
+import type { MemoryName, Row, RowKind } from "./memory.ts";
 import type { Change, ClientMark } from "./ports.ts";
-import { settingsOf } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
-import type { Call, MemoryName, Row, RowKind, Session } from "./session.ts";
-import type { Settings } from "./settings.ts";
+import { type Session, settingsOf } from "./session.ts";
+import { type Harness, harnessOf, type Settings } from "./settings.ts";
 import { localeOf, words } from "./text.ts";
 import type { JsonObject } from "./tool.ts";
 
@@ -125,6 +127,9 @@ export function nudge(d: Draft, reason: NudgeReason, callId?: string): void {
 
 export const say = (d: Draft) =>
   words(localeOf(settingsOf(d.s).locale, d.s.plan?.language ?? "", d.s.turn?.message ?? ""));
+
+/** The harness of the role that has the word. */
+export const harnessFor = (d: Draft): Harness => harnessOf(settingsOf(d.s), policyOf(d.s).role);
 
 export const limits = (d: Draft): Settings["limits"] => settingsOf(d.s).limits;
 

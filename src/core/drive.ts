@@ -6,15 +6,20 @@
  * V3  The same thing is never in flight twice.
  * V4  If a commit fails, the drive is dead: it starts nothing and keeps nothing until the object is woken anew.
  */
-import { compact } from "./compaction.ts";
+
+import type { Call } from "./call.ts";
+import { head } from "./chars.ts";
 import { liveId } from "./draft.ts";
 import { apply, next } from "./flow.ts";
 import { missingResults } from "./history.ts";
+import { LIMITS } from "./limits.ts";
+import type { MemoryName } from "./memory.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Change, Flight, LiveFrame, ModelRequest, Piece, Ports, ToolRun } from "./ports.ts";
-import { buildRequest, rowBudget, settingsOf } from "./request.ts";
+import { REPEATED } from "./prompt.ts";
+import { buildRequest, shorten } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
-import type { Call, MemoryName } from "./session.ts";
+import { settingsOf } from "./session.ts";
 import type { JsonObject } from "./tool.ts";
 
 export interface Drive {
@@ -36,6 +41,13 @@ interface Aloft {
   /** The message id under which text has been sent live. */
   spoke: string | null;
 }
+
+/** The provider finds the request too long, and nothing is left that could be shortened. */
+const TOO_LONG = {
+  code: "context_overflow" as const,
+  message: "The conversation is too long for this model, and nothing more of it can be shortened.",
+  retryable: false,
+};
 
 export function createDrive(ports: Ports, kit: Kit): Drive {
   const { store, clock } = ports;
@@ -137,6 +149,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
   function run(call: Call): void {
     const { era } = store.session();
     const { limits } = settingsOf(store.session());
+    if (call.copyOf !== undefined) return repeat(call, call.copyOf);
     const request: ToolRun = {
       id: call.id,
       name: call.name,
@@ -154,6 +167,17 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
       callId: call.id,
       result,
     }));
+  }
+
+  /** A read that was made before: its result stands in the memory. */
+  function repeat(call: Call, id: number): void {
+    const { era, batch } = store.session();
+    const row = batch && store.rows(batch.memory).find((r) => r.id === id);
+    const content = row ? (JSON.parse(row.json) as { content: string }).content : "";
+    const text = `${REPEATED}\n${head(content, LIMITS.repeatedChars)}`;
+    const self: Aloft = { era, cancel: () => {}, spoke: null };
+    const flight = { outcome: Promise.resolve({ ok: true, text }), cancel: self.cancel };
+    fly(call.id, flight, self, (result) => ({ type: "ran", era, callId: call.id, result }));
   }
 
   /** Arguments too large for the head stand in the reply's row. */
@@ -174,13 +198,13 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     return rows.length > 0;
   }
 
-  /** True: the request was too large, and the boundary that makes it smaller was committed. */
+  /** True: the request was too large, and what makes it smaller (or says that nothing does) was committed. */
   function shrink(memory: MemoryName, request: ModelRequest): boolean {
     const s = store.session();
-    const budget = rowBudget(s, kit, request);
-    const fit = budget !== null && compact(store.rows(memory), s.elided[memory] ?? 0, budget);
+    const fit = shorten(s, kit, store.rows(memory), request);
     if (fit) keep({ type: "compacted", memory, ...fit });
-    return Boolean(fit);
+    else if (s.overflow === "found") keep({ type: "model_failed", era: s.era, failure: TOO_LONG });
+    return fit !== null || s.overflow === "found";
   }
 
   function ask(key: string): void {

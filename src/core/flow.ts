@@ -18,7 +18,7 @@ import { settleLoop } from "./loop.ts";
 import type { Act, Outcome } from "./outcome.ts";
 import { answered, said } from "./people.ts";
 import type { Change } from "./ports.ts";
-import { NOT_RUN } from "./prompt.ts";
+import { compactedHint, NOT_RUN } from "./prompt.ts";
 import { modelFailed, replied } from "./reply.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import type { Session } from "./session.ts";
@@ -26,8 +26,12 @@ import { patchLayer } from "./settings.ts";
 import type { ToolResult } from "./tool.ts";
 import * as turn from "./turn.ts";
 
+/** How often a profile has shrunk: the same question in another form is another call. */
+const learned = (s: Session): number =>
+  Object.values(s.profiles).reduce((n, held) => n + held.hints.length, 0);
+
 /** The key of the model call that the session asks for next; an attempt after a failure has its own. */
-const askKey = (s: Session) => `ask:${s.era}:${s.asks}:${s.tries}`;
+const askKey = (s: Session) => `ask:${s.era}:${s.asks}:${s.tries}:${s.overflow}:${learned(s)}`;
 
 /** `flying`: the keys (calls: their ids) of what is under way. */
 export function next(s: Session, now: number, flying: ReadonlySet<string>): Act {
@@ -104,13 +108,26 @@ function ran(d: Draft, callId: string, result: ToolResult): boolean {
 }
 
 function compacted(d: Draft, o: Extract<Outcome, { type: "compacted" }>): void {
-  d.s.elided = { ...d.s.elided, [o.memory]: o.before };
+  const { memory, boundary, from } = o;
+  d.s.compacted = { ...d.s.compacted, [memory]: boundary };
+  if (d.s.overflow === "found") d.s.overflow = "met";
   draft.emit(d, "compaction", {
     role: policyOf(d.s).role,
-    phase: 1,
-    before_tokens: o.from,
-    after_tokens: o.to,
+    phase: boundary.phase,
+    before_tokens: from,
+    after_tokens: boundary.tokens,
   });
+  // What is done must not look open to a model whose history was shortened.
+  draft.tell(
+    d,
+    memory,
+    "hint",
+    compactedHint(
+      boundary.phase,
+      d.s.plan,
+      d.s.done.map((t) => t.tool),
+    ),
+  );
 }
 
 function patched(d: Draft, o: Extract<Outcome, { type: "patched" }>): void {

@@ -5,15 +5,22 @@
  * G2  In a guarded phase one bad call refuses its whole batch; nothing of it runs, every call is answered.
  * G3  Corrections go on the tool channel; a user-role nudge only where there was no call to answer.
  * G4  A reply that was cut at the output limit runs nothing, however whole its calls look.
+ * G5  A batch is judged on the state before it: what a mate would achieve does not count yet.
  */
+
+import type { Done } from "./call.ts";
 import { clean, head } from "./chars.ts";
 import type { NudgeReason } from "./events.ts";
+import { cleanCallName, dedupeCalls, readArguments } from "./hygiene.ts";
+import { coerceArguments } from "./hygiene-coerce.ts";
 import { LIMITS } from "./limits.ts";
 import type { RawCall, Reply } from "./ports.ts";
 import * as say from "./prompt.ts";
 import type { Policy } from "./roles.ts";
-import { isTerminal, TERMINAL_FACTS, type TerminalName } from "./terminal.ts";
+import type { Harness } from "./settings.ts";
+import { isTerminal, TERMINAL_FACTS, TERMINALS } from "./terminal.ts";
 import type { JsonObject, ToolFacts, ToolSpec } from "./tool.ts";
+import { missingSteps, unmet } from "./tracker.ts";
 
 /** A call as it is kept: canonical, with its verdict. `fault` null: it may go on. */
 export interface Heard {
@@ -33,71 +40,82 @@ export type Verdict =
 export interface Judge {
   policy: Policy;
   offered: readonly ToolSpec[];
-  /** Successful work calls of this step so far. */
+  harness: Harness;
+  /** Successful work calls of this step, and what has succeeded in this turn. */
   work: number;
+  done: readonly Done[];
 }
 
 const NO_FACTS: ToolFacts = { ...TERMINAL_FACTS, toolkit: "unknown" };
-const NAME = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 
-/** A name that no provider refuses in a history. */
-const cleanName = (raw: string): string => {
-  const name = raw.trim();
-  if (NAME.test(name)) return name;
-  const mended = name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 60);
-  return NAME.test(mended) ? mended : `_${mended}`;
-};
-
-function readArguments(raw: string): JsonObject | null {
-  if (raw.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(raw, (key, v) => {
-      if (key === "__proto__") return undefined;
-      return typeof v === "string" ? clean(v) : v;
-    });
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as JsonObject) : null;
-  } catch {
-    return null;
-  }
-}
+type Fault = { reason: NudgeReason; text: string };
+const fault = (reason: NudgeReason, text: string): Fault => ({ reason, text });
 
 function hear(raw: RawCall, judge: Judge): Heard {
-  const name = cleanName(raw.name);
-  const args = readArguments(raw.arguments);
+  const names = judge.offered.map((t) => t.name);
+  const name = cleanCallName(raw.name, [...new Set([...names, ...Object.keys(TERMINALS)])]);
   const tool = judge.offered.find((t) => t.name === name);
-  const heard = { name, args: args ?? {}, facts: tool ?? NO_FACTS, fault: null };
-  const faulty = (reason: NudgeReason, text: string): Heard => ({
-    ...heard,
-    fault: { reason, text },
-  });
-  if (!tool && isTerminal(name))
-    return faulty("wrong_phase", say.wrongPhase(name, judge.policy.terminal));
+  const read = readArguments(raw.arguments);
+  const args = read && tool ? coerceArguments(read, tool.parameters) : (read ?? {});
+  const found = objection(name, tool, raw, read === null ? null : args, judge);
+  return { name, args, facts: tool ?? NO_FACTS, fault: found };
+}
+
+/** What is wrong with a call; the first rule that it breaks. */
+function objection(
+  name: string,
+  tool: ToolSpec | undefined,
+  raw: RawCall,
+  args: JsonObject | null,
+  judge: Judge,
+): Fault | null {
+  const { policy } = judge;
+  const misplaced = isTerminal(name) && !policy.terminal.includes(name);
+  if (misplaced) return fault("wrong_phase", say.wrongPhase(name, policy.terminal));
   if (!tool) {
     const names = judge.offered.map((t) => t.name);
-    return faulty("unknown_tool", say.unknownTool(name, names));
-  }
-  if (isTerminal(name) && !judge.policy.terminal.includes(name)) {
-    return faulty("wrong_phase", say.wrongPhase(name, judge.policy.terminal));
+    return fault("unknown_tool", say.unknownTool(name, names));
   }
   if (!args) {
     const sent = head(clean(raw.arguments), 300);
-    return faulty(
-      "invalid_arguments",
-      say.invalidArguments(name, `they must be one JSON object, but were: ${sent}`),
-    );
+    const error = `they must be one JSON object, but were: ${sent}`;
+    return fault("invalid_arguments", say.invalidArguments(name, error));
   }
   const parsed = tool.parse(args);
-  return parsed.ok ? heard : faulty("invalid_arguments", say.invalidArguments(name, parsed.error));
+  if (!parsed.ok) return fault("invalid_arguments", say.invalidArguments(name, parsed.error));
+  return policy.guarded && policy.tools ? order(name, args, judge) : null;
+}
+
+/** Required steps before a terminal tool, prerequisites before any. */
+function order(name: string, args: JsonObject, { policy, harness, done }: Judge): Fault | null {
+  const ends = policy.terminal.includes(name) && args.success !== false;
+  const missing = ends ? missingSteps(done, harness) : [];
+  if (missing.length > 0) {
+    return fault("required_step_missing", say.requiredStepMissing(name, missing));
+  }
+  const first = unmet(done, harness, name, args);
+  return first ? fault("prerequisite_missing", say.prerequisiteMissing(name, first)) : null;
 }
 
 /** Of several terminal calls the last valid one counts; the others are answered and do no harm. */
 function oneTerminal(calls: Heard[], policy: Policy): Heard[] {
-  const accepts = (c: Heard) => policy.terminal.includes(c.name as TerminalName);
+  const accepts = (c: Heard) => isTerminal(c.name) && policy.terminal.includes(c.name);
   const winner = calls.findLast((c) => accepts(c) && !c.fault);
   if (!winner) return calls;
   return calls.map((c) =>
     accepts(c) && c !== winner ? { ...c, fault: null, idle: say.NOT_RUN.superseded } : c,
+  );
+}
+
+/** The same call twice in one reply runs once. */
+function oneOfTwins(calls: Heard[]): Heard[] {
+  // Its label for people does not make a call another one.
+  const bare = calls.map(({ name, args: { brief: _, ...args } }) => ({ name, args }));
+  const twins = new Set(dedupeCalls(bare));
+  return calls.map((c, i) =>
+    twins.has(i) && !c.fault && !c.idle && !isTerminal(c.name)
+      ? { ...c, idle: say.NOT_RUN.twin }
+      : c,
   );
 }
 
@@ -106,7 +124,7 @@ function checkWork(calls: Heard[], { policy, work }: Judge): Heard[] {
   if (!policy.workNeeded || work > 0 || calls.some((c) => !isTerminal(c.name))) return calls;
   return calls.map((c) =>
     c.name === "complete_step" && !c.fault && !c.idle && c.args.success === true
-      ? { ...c, fault: { reason: "premature_complete" as const, text: say.NOT_RUN.noWork } }
+      ? { ...c, fault: fault("premature_complete", say.NOT_RUN.noWork) }
       : c,
   );
 }
@@ -131,12 +149,12 @@ export function judgeReply(reply: Reply, judge: Judge): Verdict {
   if (reply.calls.length === 0) return judgeText(reply, judge.policy);
   const raw = reply.calls.slice(0, LIMITS.replyCalls);
   if (reply.finish === "length" || reply.finish === null) {
-    const fault = { reason: "output_limit" as const, text: say.NOT_RUN.cut };
-    const calls = raw.map((c) => ({ ...hear(c, judge), fault }));
+    const cut = fault("output_limit", say.NOT_RUN.cut);
+    const calls = raw.map((c) => ({ ...hear(c, judge), fault: cut }));
     return { type: "refused", reason: "output_limit", calls, nudge: null };
   }
   const heard = raw.map((c) => hear(c, judge));
-  const calls = checkWork(oneTerminal(heard, judge.policy), judge);
+  const calls = checkWork(oneOfTwins(oneTerminal(heard, judge.policy)), judge);
   const first = calls.find((c) => c.fault);
   if (!first?.fault || !judge.policy.guarded) return { type: "accepted", calls };
   return { type: "refused", reason: first.fault.reason, calls, nudge: null };

@@ -4,8 +4,9 @@
  * H1  Every call of a reply has exactly one result, before anything else is said.
  * H2  Nothing is ever dropped to make a history valid: what is missing is put in, at its reserved row.
  */
+
+import type { Row } from "./memory.ts";
 import { NOT_RUN } from "./prompt.ts";
-import type { Row } from "./session.ts";
 
 export const toolMessage = (callId: string, content: string): string =>
   JSON.stringify({ role: "tool", tool_call_id: callId, content });

@@ -43,6 +43,8 @@ export const LIMITS = {
   eventOutputChars: 64_000,
   /** Code points of a tool result that settings may ask for. */
   toolResultChars: 200_000,
+  /** Code points of a result that is given again in place of a repeated read. */
+  repeatedChars: 8_000,
   /** Code points of one message in a memory, whatever comes: a row stays below SQLite's 2 MiB. */
   rowChars: 400_000,
   /** A layer of settings as JSON, characters. */

@@ -1,7 +1,9 @@
 /** What the flow asks for (`Act`) and what it takes in (`Outcome`). A new kind of either starts here. */
+
+import type { Call } from "./call.ts";
 import type { Delivery, FileInfo } from "./events.ts";
+import type { Boundary, MemoryName, Row } from "./memory.ts";
 import type { ModelFailure, Reply } from "./ports.ts";
-import type { Call, MemoryName, Row } from "./session.ts";
 import type { Settings, SettingsLayer } from "./settings.ts";
 import type { ToolResult } from "./tool.ts";
 
@@ -30,7 +32,7 @@ export type Outcome =
   | { type: "model_failed"; era: number; failure: ModelFailure }
   | { type: "ran"; era: number; callId: string; result: ToolResult }
   | { type: "repaired"; memory: MemoryName; rows: Row[] }
-  | { type: "compacted"; memory: MemoryName; before: number; from: number; to: number }
+  | { type: "compacted"; memory: MemoryName; boundary: Boundary; from: number }
   | { type: "patched"; title?: string; pinned?: boolean; settings?: SettingsLayer }
   | { type: "lost" }
   /** The platform killed the object for its memory, again and again. */

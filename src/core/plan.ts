@@ -5,11 +5,12 @@
  * P2  A successful step needs no planner; only one that did not succeed does.
  * P3  An empty plan is a direct answer. One successful step is its own answer, unless a summary is asked for.
  */
+
 import { clean, head, titleFrom } from "./chars.ts";
 import { type Draft, emit, speak } from "./draft.ts";
 import type { FileInfo, Step } from "./events.ts";
 import { LIMITS } from "./limits.ts";
-import { settingsOf } from "./request.ts";
+import { settingsOf } from "./session.ts";
 import type { TerminalArgs, TerminalName } from "./terminal.ts";
 import * as turn from "./turn.ts";
 
@@ -98,5 +99,7 @@ export function settle(d: Draft, name: TerminalName, args: unknown, files: FileI
       return completeStep(d, args as TerminalArgs<"complete_step">, files);
     case "deliver_result":
       return turn.deliver(d, (args as TerminalArgs<"deliver_result">).message, files);
+    case "agent_response":
+      return turn.answerWith(d, (args as TerminalArgs<"agent_response">).text);
   }
 }

@@ -2,7 +2,9 @@
  * The only ways out of the core. Each port says in one sentence whether it may throw and be called twice.
  */
 import type { Delivery, ErrorCode, Event } from "./events.ts";
-import type { MemoryName, Row, Session } from "./session.ts";
+import type { MemoryName, Row } from "./memory.ts";
+import type { Hint } from "./profile.ts";
+import type { Session } from "./session.ts";
 import type { JsonObject, ToolResult } from "./tool.ts";
 
 /** One request to a model: the body is the exact JSON text, `messages` last. */
@@ -40,6 +42,8 @@ export interface ModelFailure {
   retryable: boolean;
   /** What the provider asked us to wait, in milliseconds. */
   retryAfterMs?: number;
+  /** What of the request it was about: with a smaller profile the endpoint may take it. */
+  hint?: Hint;
 }
 
 export type ModelOutcome =

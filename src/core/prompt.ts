@@ -76,6 +76,15 @@ export const summarize = (plan: Plan, spent: boolean): string =>
     tag("prior_steps", priorSteps(plan)),
   ].join("\n");
 
+/** Stands at the end of a history that was shortened. */
+export const compactedHint = (phase: number, plan: Plan | null, tools: string[]): string =>
+  [
+    `[Harness compacted context: phase ${phase}]`,
+    ...(plan ? [`Steps completed:\n${priorSteps(plan)}`] : []),
+    ...(tools.length > 0 ? [`Tools that have succeeded: ${tools.join(", ")}`] : []),
+    "Go on from here; do not repeat what is done.",
+  ].join("\n");
+
 /** What a model reads where a call got no ordinary result. */
 export const NOT_RUN = {
   stopped: "Stopped by the user before it finished; it may have run in part.",
@@ -84,6 +93,7 @@ export const NOT_RUN = {
   asking:
     "Not run: waiting for the user's answer first. Call it again if it is still needed. Ask one question at a time.",
   mateRejected: "Not run: another call in the same reply was refused, so none of them ran.",
+  twin: "Not run again: the same call stands earlier in this reply; see its result.",
   superseded: "Not used: a later call in the same reply stands in its place.",
   budget: "Not run: too many tool calls in a row had failed.",
   budgetCut: "Cancelled: too many tool calls in a row had failed; it may have run in part.",
@@ -94,7 +104,6 @@ export const NOT_RUN = {
   noWork:
     "Rejected: you called complete_step(success=true), but no tool call has succeeded in this step. Do the work and verify it, then call complete_step again. If you are truly blocked, call complete_step with success=false and say why.",
   cut: "Not run: your reply was cut off at the output limit, so nothing of it was used. Write in smaller parts.",
-  elided: "(An earlier result, removed to save context. Run the tool again if you need it.)",
 } as const;
 
 export const invalidArguments = (name: string, error: string) =>
@@ -103,6 +112,18 @@ export const unknownTool = (name: string, offered: string[]) =>
   `Unknown tool: ${name}. Call only these tools: ${offered.join(", ")}.`;
 export const wrongPhase = (name: string, accepted: readonly string[]) =>
   `Rejected: ${name} is not for this phase. ${accepted.length > 0 ? `End it with ${accepted.join(" or ")}.` : ""}`;
+export const requiredStepMissing = (name: string, missing: string[]) =>
+  `Rejected: the terminal tool "${name}" cannot be called yet. Complete the required step(s) first: ${missing.join(", ")}.`;
+export const prerequisiteMissing = (
+  name: string,
+  p: { tool: string; matchArg?: string | undefined },
+) =>
+  `Rejected: the tool "${name}" cannot be called yet. First call "${p.tool}" successfully${p.matchArg ? ` with the same "${p.matchArg}" argument` : ""}.`;
+/** Before a result that was given before. */
+export const REPEATED =
+  "You made this very call before in this step and nothing has changed since, so it was not run again. Its result was:";
+export const SAME_AGAIN =
+  "\n[You made this call several times in a row with the same result. Do something else, or finish.]";
 export const bareText = (terminal: readonly string[]) =>
   `Plain text does not end this phase. Submit your result by calling the \`${terminal.join("` or `")}\` tool.`;
 export const emptyReply = (terminal: readonly string[]) =>

@@ -1,14 +1,21 @@
 /** What a model call came to: a reply, judged and taken in; or a failure, tried again or final. */
-import { openBatch, replyMessage } from "./batch.ts";
-import { clean, head } from "./chars.ts";
+import { replyMessage } from "./accept.ts";
+import { openBatch } from "./batch.ts";
+import { head } from "./chars.ts";
+import { estimate } from "./compaction.ts";
+import type { LeftOut } from "./dialect.ts";
 import type { Draft } from "./draft.ts";
 import * as draft from "./draft.ts";
+import { frontOf, targetOf } from "./front.ts";
 import { judgeReply, refusalOf, type Verdict } from "./guard.ts";
 import { LIMITS } from "./limits.ts";
 import { settleLoop } from "./loop.ts";
 import type { ModelFailure, Reply } from "./ports.ts";
-import { settingsOf } from "./request.ts";
-import { offeredTools, policyOf } from "./roles.ts";
+import { downgrade, type Hint } from "./profile.ts";
+import { rescue } from "./rescue.ts";
+import { stripThinking } from "./rescue-think.ts";
+import { policyOf } from "./roles.ts";
+import type { ToolSpec } from "./tool.ts";
 import * as turn from "./turn.ts";
 
 function countUsage(d: Draft, reply: Reply, inputChars: number): void {
@@ -31,12 +38,43 @@ function countUsage(d: Draft, reply: Reply, inputChars: number): void {
   draft.emit(d, "usage", { role: policyOf(d.s).role, model: reply.model, ...usage, measured });
 }
 
-export function replied(d: Draft, reply: Reply, inputChars: number): void {
+/** Real tokens for one that was estimated; a provider that counts oddly is believed within bounds. */
+function learnScale(d: Draft, reply: Reply, inputChars: number): void {
+  if (!reply.usage || reply.usage.input_tokens <= 0) return;
+  const scale = reply.usage.input_tokens / estimate(inputChars);
+  d.s.scale = { ...d.s.scale, [policyOf(d.s).memory]: Math.min(3, Math.max(0.3, scale)) };
+}
+
+/** Thinking stands apart from what was said, and a call that was written as text is a call. */
+function understood(reply: Reply, offered: readonly ToolSpec[], rescues: boolean): Reply {
+  const { text, thinking } = stripThinking(reply.text);
+  const plain = { ...reply, text, thinking: [reply.thinking, thinking].filter(Boolean).join("\n") };
+  const found = rescues ? rescue(plain, offered) : null;
+  return found ? { ...plain, text: found.text, calls: found.calls, finish: "tool_calls" } : plain;
+}
+
+function tellLeftOut(d: Draft, tools: LeftOut[]): void {
+  if (d.s.leftOut) return;
+  d.s.leftOut = true;
+  const list = tools.map((t) => `${t.name} (${t.why})`).join("; ");
+  draft.emit(d, "notice", {
+    code: "tool_left_out",
+    text: draft.say(d).toolLeftOut(head(list, 1_000)),
+  });
+}
+
+export function replied(d: Draft, raw: Reply, inputChars: number): void {
   const policy = policyOf(d.s);
-  Object.assign(d.s, { restarts: 0, tries: 0, retry: null, iterations: d.s.iterations + 1 });
-  countUsage(d, reply, inputChars);
-  const offered = offeredTools(policy, d.kit, settingsOf(d.s));
-  const verdict = judgeReply(reply, { policy, offered, work: d.s.work });
+  const harness = draft.harnessFor(d);
+  Object.assign(d.s, { restarts: 0, tries: 0, retry: null, overflow: "no" });
+  d.s.iterations += 1;
+  countUsage(d, raw, inputChars);
+  learnScale(d, raw, inputChars);
+  const { offered, leftOut } = frontOf(d.s, d.kit);
+  if (leftOut.length > 0) tellLeftOut(d, leftOut);
+  const reply = understood(raw, offered, policy.guarded && harness.rescueEnabled);
+  const { work, done } = d.s;
+  const verdict = judgeReply(reply, { policy, offered, harness, work, done });
   if (verdict.type === "final") answer(d, reply, verdict);
   else if (verdict.type === "refused") refuse(d, reply, verdict);
   else openBatch(d, reply, verdict.calls);
@@ -46,12 +84,8 @@ export function replied(d: Draft, reply: Reply, inputChars: number): void {
 
 function answer(d: Draft, reply: Reply, verdict: Extract<Verdict, { type: "final" }>): void {
   draft.remember(d, policyOf(d.s).memory, "reply", replyMessage(reply, [], []));
-  draft.speak(d, "answer", verdict.text, {
-    id: draft.liveId(d.s),
-    ...(reply.thinking ? { thinking: head(clean(reply.thinking), LIMITS.proseChars) } : {}),
-  });
   if (verdict.cut) draft.emit(d, "notice", { code: "output_limit", text: draft.say(d).cutAnswer });
-  turn.conclude(d, "completed");
+  turn.answerWith(d, verdict.text, reply.thinking, draft.liveId(d.s));
 }
 
 /** Nothing of the reply runs; it stays in the memory with every call answered, and the model is told why. */
@@ -74,7 +108,7 @@ function refuse(d: Draft, reply: Reply, verdict: Extract<Verdict, { type: "refus
     });
   }
   if (verdict.nudge) draft.tell(d, memory, "nudge", verdict.nudge);
-  if (d.s.attempts > settingsOf(d.s).harness.maxRetriesPerStep) {
+  if (d.s.attempts > draft.harnessFor(d).maxRetriesPerStep) {
     const why = draft.say(d);
     const text = verdict.reason === "output_limit" ? why.outputLimit : why.retryExhausted;
     turn.exhaust(d, "retry_exhausted", text(d.s.attempts));
@@ -84,7 +118,23 @@ function refuse(d: Draft, reply: Reply, verdict: Extract<Verdict, { type: "refus
 /** Milliseconds before the nth retry: 0.5, 1, 2, 4 s. */
 const backoff = (tries: number) => 500 * 2 ** (tries - 1);
 
+/** The endpoint does not take something: asked again without it, once for each thing; no try is counted. */
+function giveUp(d: Draft, hint: Hint): boolean {
+  const { key, profile } = targetOf(d.s, d.kit);
+  const hints = d.s.profiles[key]?.hints ?? [];
+  const less = hints.includes(hint) ? null : downgrade(profile, hint);
+  if (!less) return false;
+  d.s.profiles = { ...d.s.profiles, [key]: { profile: less, hints: [...hints, hint] } };
+  return true;
+}
+
 export function modelFailed(d: Draft, failure: ModelFailure): void {
+  if (failure.code === "context_overflow" && d.s.overflow === "no") {
+    // The same request would be refused again: it is made shorter first, once.
+    d.s.overflow = "found";
+    return;
+  }
+  if (failure.hint && giveUp(d, failure.hint)) return;
   d.s.tries += 1;
   const spent = !failure.retryable || d.s.tries >= LIMITS.modelTries;
   if (spent) return turn.failTurn(d, failure.code, failure.message, failure.retryable);

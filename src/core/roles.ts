@@ -6,8 +6,10 @@
  *     two, with one tool each: what it must call is all it sees.)
  */
 import type { Phase, Role } from "./events.ts";
-import type { MemoryName, Session } from "./session.ts";
-import { globMatches, type Settings } from "./settings.ts";
+import type { MemoryName } from "./memory.ts";
+import type { Profile } from "./profile.ts";
+import { type Session, settingsOf } from "./session.ts";
+import { globMatches, type Harness, harnessOf, type Settings } from "./settings.ts";
 import { TERMINALS, type TerminalName } from "./terminal.ts";
 import type { ToolSpec } from "./tool.ts";
 
@@ -18,8 +20,8 @@ export interface Policy {
   tools: boolean;
   /** Terminal tools offered after them, in this order. */
   offer: readonly TerminalName[];
-  /** The ones that are accepted in this phase; any other is `wrong_phase`. */
-  terminal: readonly TerminalName[];
+  /** The ones that are accepted in this phase; any other is `wrong_phase`. May name work tools (workflow). */
+  terminal: readonly string[];
   toolChoice: "auto" | "required" | { name: TerminalName };
   /** A reply without calls ends the phase; else it is refused. */
   bareTextFinal: boolean;
@@ -52,8 +54,7 @@ const EXECUTOR = {
   offer: ["complete_step", "deliver_result"],
   toolChoice: "auto",
 } as const;
-
-export const POLICIES: Partial<Record<Phase, Policy>> = {
+const PLAN_ACT: Partial<Record<Phase, Policy>> = {
   planning: { ...PLANNER, offer: ["create_plan"], terminal: ["create_plan"] },
   updating: { ...PLANNER, offer: ["update_plan"], terminal: ["update_plan"] },
   executing: { ...EXECUTOR, terminal: ["complete_step"], workNeeded: true, capEnds: "step" },
@@ -62,24 +63,50 @@ export const POLICIES: Partial<Record<Phase, Policy>> = {
     terminal: ["deliver_result"],
     toolChoice: { name: "deliver_result" },
   },
-  answering: {
-    role: "assistant",
-    memory: "assistant",
-    tools: true,
-    offer: [],
-    terminal: [],
-    toolChoice: "auto",
-    bareTextFinal: true,
-    liveText: true,
-    guarded: false,
-    workNeeded: false,
-    capEnds: "turn",
-  },
 };
+
+/** The assistant's rows. In `legacy` the guard is off: an unknown tool only gets its result, text streams live. */
+const CHAT: Policy = {
+  role: "assistant",
+  memory: "assistant",
+  tools: true,
+  offer: [],
+  terminal: [],
+  toolChoice: "auto",
+  bareTextFinal: true,
+  liveText: true,
+  guarded: false,
+  workNeeded: false,
+  capEnds: "turn",
+};
+const GUARDED_CHAT: Policy = { ...CHAT, guarded: true, liveText: false };
+const DIRECT: Policy = { ...CHAT, tools: false };
+
+/** Ends through one of the terminal tools alone; `agent_response` is laid over when it is one of them. */
+const workflows = new WeakMap<Harness, Policy>();
+function workflow(harness: Harness): Policy {
+  const offer = harness.terminalTools.includes("agent_response") ? ["agent_response" as const] : [];
+  const policy = workflows.get(harness) ?? {
+    ...GUARDED_CHAT,
+    offer,
+    terminal: harness.terminalTools,
+    bareTextFinal: false,
+  };
+  workflows.set(harness, policy);
+  return policy;
+}
+
+function answering(s: Session): Policy {
+  const harness = harnessOf(settingsOf(s), "assistant");
+  if (s.mode === "direct") return DIRECT;
+  if (s.mode === "workflow") return workflow(harness);
+  if (!harness.enabled || harness.mode === "legacy") return CHAT;
+  return harness.mode === "workflow" ? workflow(harness) : GUARDED_CHAT;
+}
 
 /** The policy in force. Only a running session has one. */
 export function policyOf(s: Session): Policy {
-  const policy = POLICIES[s.phase];
+  const policy = s.phase === "answering" ? answering(s) : PLAN_ACT[s.phase];
   if (!policy) throw new Error(`no policy for phase ${s.phase}`);
   return policy;
 }
@@ -93,6 +120,8 @@ export interface Kit {
   rules: Readonly<Record<string, string>>;
   /** The provider and model that a pair of settings ("" = default) stands for. */
   resolve(provider: string, model: string): { provider: string; model: string };
+  /** What that model's endpoint takes, before a session has learned better. The same object for the same pair. */
+  profile(provider: string, model: string): Profile;
 }
 
 /**
@@ -123,8 +152,18 @@ export function remembered<T>(
   };
 }
 
-/** Everything the model is offered in this phase, in order. */
-export const offeredTools = remembered((policy, kit, settings): readonly ToolSpec[] => [
+const allTools = remembered((policy, kit, settings): readonly ToolSpec[] => [
   ...(policy.tools ? enabledTools(kit, settings) : []),
   ...policy.offer.map((name) => TERMINALS[name]),
 ]);
+const terminalTools = remembered((policy, kit, settings): readonly ToolSpec[] =>
+  allTools(policy, kit, settings).filter((tool) => policy.terminal.includes(tool.name)),
+);
+
+/** Everything the model is offered, in order; of one that goes in circles, the terminal tools alone. */
+export const offeredTools = (
+  policy: Policy,
+  kit: Kit,
+  settings: Settings,
+  withdrawn: boolean,
+): readonly ToolSpec[] => (withdrawn ? terminalTools : allTools)(policy, kit, settings);

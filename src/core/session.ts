@@ -2,28 +2,17 @@
  * The saved state of a session. The transcript is the program counter: what to do next is derived from this.
  *
  * M1  The head (this file's `Session`) is small; memories are rows that only a request needs.
- * M2  Memory rows are immutable, and numbered when their place is known: a reply reserves the rows of its
- *     results, so results stand in call order whenever they arrive, and no result waits in the head.
  * M3  `state` is written with every commit; `plan`, `queue`, `settings` and `turn` only when they changed.
  */
+import type { Batch, Done } from "./call.ts";
 import type { Delivery, ErrorCode, Phase, Status, Step, Wait } from "./events.ts";
+import type { Boundary, MemoryName } from "./memory.ts";
+import type { Hint, Profile } from "./profile.ts";
 import type { Settings, SettingsLayer } from "./settings.ts";
-import type { JsonObject, Recovery } from "./tool.ts";
 
 export const SCHEMA = 1;
 export const MODES = ["agent", "chat", "workflow", "direct"] as const;
 export type Mode = (typeof MODES)[number];
-export type MemoryName = "planner" | "executor" | "assistant";
-
-/** One message of a memory, its JSON exactly as it is sent to the model. */
-export interface Row {
-  id: number;
-  memory: MemoryName;
-  kind: RowKind;
-  json: string;
-}
-/** prompt: written by the harness · said: by a person · answer: a person's answer to a question. */
-export type RowKind = "prompt" | "said" | "answer" | "reply" | "result" | "nudge";
 
 export interface Plan {
   title: string;
@@ -33,38 +22,10 @@ export interface Plan {
   steps: Step[];
 }
 
-export interface Call {
-  id: string;
-  /** Reserved memory row of its result. */
-  row: number;
-  /** Position in the reply. */
-  index: number;
-  name: string;
-  toolkit: string;
-  kind: "work" | "notify" | "ask" | "terminal" | "void";
-  /** Arguments as shown; when `cut`, the whole ones stand in the reply's memory row. */
-  args: JsonObject;
-  cut?: true;
-  brief?: string;
-  state: "judged" | "running" | "ended";
-  ok?: boolean;
-  parallelSafe: boolean;
-  effect: boolean;
-  volatile: boolean;
-  recovery: Recovery;
-  /** Milliseconds since the epoch at which it was dispatched. */
-  since?: number;
-  /** It was running when the object died, and is looked up or run again. */
-  reopened?: true;
-}
-
-/** The calls of the last accepted reply, until all have ended. */
-export interface Batch {
-  memory: MemoryName;
-  /** Memory row of the reply. */
-  row: number;
-  parallel: boolean;
-  calls: Call[];
+/** A profile that shrank, and for what: nothing is given up twice. */
+export interface Learned {
+  profile: Profile;
+  hints: Hint[];
 }
 
 export interface Queued {
@@ -141,6 +102,16 @@ export interface State {
   toolErrors: number;
   /** Successful work calls in this step. */
   work: number;
+  /** Reads of this step since the last effect: key and memory row of the result. */
+  seen: [key: string, row: number][];
+  /** The last effectful call, its result in short, and how often it came in a row. */
+  same: { key: string; result: string; count: number } | null;
+  /** Replies in a row that brought nothing but what was there. */
+  laps: number;
+  /** Too many of those: only terminal tools are offered. */
+  withdrawn: boolean;
+  /** What has succeeded in this turn, for required steps and prerequisites. */
+  done: Done[];
   replans: number;
   /** The replan budget is spent: what follows is the honest end. */
   spent: boolean;
@@ -156,8 +127,16 @@ export interface State {
   usage: Usage;
   /** Seq of this turn's first event. */
   turnSeq: number;
-  /** Results older than this row are elided in requests, by memory. */
-  elided: Partial<Record<MemoryName, number>>;
+  /** How much of a memory is shown shortened, by memory. */
+  compacted: Partial<Record<MemoryName, Boundary>>;
+  /** What this session has learned of an endpoint that refused something, by provider and model. */
+  profiles: Record<string, Learned>;
+  /** Tools that were left out in this turn have been told. */
+  leftOut: boolean;
+  /** Real tokens for one that was estimated, by memory, as the provider measured it last. */
+  scale: Partial<Record<MemoryName, number>>;
+  /** The provider found the request too long: it is to be made shorter; it has been. */
+  overflow: "no" | "found" | "met";
   error: { code: ErrorCode; message: string } | null;
 }
 
@@ -210,6 +189,11 @@ export function newSession(n: NewSession): Session {
     attempts: 0,
     toolErrors: 0,
     work: 0,
+    seen: [],
+    same: null,
+    laps: 0,
+    withdrawn: false,
+    done: [],
     replans: 0,
     spent: false,
     tries: 0,
@@ -219,7 +203,11 @@ export function newSession(n: NewSession): Session {
     preview: "",
     usage: NO_USAGE,
     turnSeq: 0,
-    elided: {},
+    compacted: {},
+    profiles: {},
+    leftOut: false,
+    scale: {},
+    overflow: "no",
     error: null,
     plan: null,
     queue: [],
@@ -234,4 +222,10 @@ export const COLD_PARTS = ["plan", "queue", "settings", "turn"] as const;
 /** Brings a saved session of an older schema up to date; null when it is newer than this program. */
 export function upgrade(saved: Session): Session | null {
   return saved.schema === SCHEMA ? saved : null;
+}
+
+/** The settings that hold for the turn under way. */
+export function settingsOf(s: Session): Settings {
+  if (!s.turn) throw new Error("no turn has begun");
+  return s.turn.settings;
 }

@@ -256,3 +256,16 @@ export function mergeSettings(layers: (SettingsLayer | undefined)[]): Settings {
 /** One layer over another of the same owner (a PATCH): nearest wins, nothing is strict. */
 export const patchLayer = (base: SettingsLayer, patch: SettingsLayer): SettingsLayer =>
   nearest(base as Plain, patch as Plain) as SettingsLayer;
+
+export type Harness = Settings["harness"];
+
+const harnesses = new WeakMap<Settings, Map<string, Harness>>();
+/** The harness of a role: its own fields over the session's. The same object as long as the settings are. */
+export function harnessOf(settings: Settings, role: keyof Settings["roles"]): Harness {
+  const held = harnesses.get(settings) ?? new Map<string, Harness>();
+  harnesses.set(settings, held);
+  const own = settings.roles[role].harness ?? {};
+  const merged = held.get(role) ?? (nearest(settings.harness, own as Plain) as unknown as Harness);
+  held.set(role, merged);
+  return merged;
+}

@@ -46,6 +46,9 @@ const SCHEMAS = {
     message: z.string().min(1).describe("The final answer to the user."),
     attachments: Attachments,
   }),
+  agent_response: z.object({
+    text: z.string().min(1).describe("Your answer to the user."),
+  }),
 } as const;
 
 export type TerminalName = keyof typeof SCHEMAS;
@@ -57,6 +60,7 @@ const ABOUT: Record<TerminalName, string> = {
   update_plan: "Submit the steps that are still to be done after what has happened.",
   complete_step:
     "End the current step. success=true only after you did the work with tools and verified it; if you are truly blocked, success=false with the reason.",
+  agent_response: "Give your final answer. The work ends with it.",
   deliver_result:
     "Hand the final result to the user, when all steps are done and you are asked to.",
 };
@@ -79,6 +83,7 @@ export const TERMINALS: Record<TerminalName, ToolSpec> = {
   update_plan: specOf("update_plan"),
   complete_step: specOf("complete_step"),
   deliver_result: specOf("deliver_result"),
+  agent_response: specOf("agent_response"),
 };
 
 export const isTerminal = (name: string): name is TerminalName => Object.hasOwn(TERMINALS, name);

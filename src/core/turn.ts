@@ -7,18 +7,18 @@
  */
 
 import { endOpenCalls } from "./calls.ts";
-import { head } from "./chars.ts";
+import { clean, head } from "./chars.ts";
 import { type Draft, emit, limits, say, setStatus, speak, tell } from "./draft.ts";
 import type { ErrorCode, FileInfo, Step } from "./events.ts";
 import { LIMITS } from "./limits.ts";
 import * as prompt from "./prompt.ts";
-import { settingsOf } from "./request.ts";
 import { policyOf } from "./roles.ts";
-import type { Plan, Queued } from "./session.ts";
+import { type Plan, type Queued, settingsOf } from "./session.ts";
 
 /** A run of the loop begins: a phase, or a step. */
 export function startLoop(d: Draft): void {
   Object.assign(d.s, { iterations: 0, attempts: 0, toolErrors: 0, work: 0 });
+  Object.assign(d.s, { seen: [], same: null, laps: 0, withdrawn: false, overflow: "no" });
 }
 
 /** A message becomes the work at hand: of a new turn, or of one that goes on. */
@@ -116,6 +116,15 @@ export function deliver(d: Draft, text: string, attachments: FileInfo[]): void {
   conclude(d, d.s.spent || d.s.failing ? "failed" : "completed");
 }
 
+/** The answer of a session without a plan. */
+export function answerWith(d: Draft, text: string, thinking = "", id?: string): void {
+  speak(d, "answer", text, {
+    ...(id === undefined ? {} : { id }),
+    ...(thinking === "" ? {} : { thinking: head(clean(thinking), LIMITS.proseChars) }),
+  });
+  conclude(d, "completed");
+}
+
 /** All steers that nobody has read, or else the oldest follow-up. */
 function unread(d: Draft): Queued[] {
   const steers = d.s.queue.filter((q) => q.delivery === "steer");
@@ -188,7 +197,15 @@ export function stopTurn(d: Draft): void {
 export function beginTurn(d: Draft): void {
   d.s.run += 1;
   d.s.era += 1;
-  Object.assign(d.s, { ids: 0, asks: 0, restarts: 0, tries: 0, retry: null, error: null });
+  Object.assign(d.s, {
+    ids: 0,
+    asks: 0,
+    restarts: 0,
+    tries: 0,
+    retry: null,
+    error: null,
+    done: [],
+  });
   d.s.turnSeq = d.s.seq + 1;
 }
 

@@ -3,7 +3,7 @@ import * as z from "zod";
 import manifest from "../../package.json";
 import { defaultProvider, providers } from "../adapters/model/providers.ts";
 import { LIMITS } from "../core/limits.ts";
-import { MODES, type Mode } from "../core/session.ts";
+import { MODES } from "../core/session.ts";
 import { DEFAULTS, SettingsLayer } from "../core/settings.ts";
 import type { Config } from "../core/wire.ts";
 import { TOOLS } from "../tools/index.ts";
@@ -11,8 +11,6 @@ import type { Bindings } from "./env.ts";
 import { problem } from "./problem.ts";
 
 export const VERSION: string = manifest.version;
-/** Modes whose policies exist; the others answer `mode_unavailable`. */
-export const BUILT_MODES: readonly Mode[] = MODES.filter((m) => m === "agent" || m === "chat");
 
 /** A variable that holds JSON. A deployment that states nonsense must hear it, not run without its limits. */
 function parseVar<T>(name: string, text: string | undefined, schema: z.ZodType<T>): T | undefined {
@@ -70,7 +68,7 @@ export function publicConfig(env: Bindings): Config {
     providers: configured.map((p) => p.id),
     provider,
     models: configured.map((p) => p.model).filter((m) => m !== ""),
-    modes: [...BUILT_MODES],
+    modes: [...MODES],
     profiles: Object.keys(profiles(env)),
     tools: TOOLS.map((t) => ({ name: t.name, toolkit: t.toolkit })),
     locales: ["auto", "en", "zh"],

@@ -60,10 +60,10 @@ export class Sockets {
   /** Events of one commit, and what ends a stream after them. */
   events(events: Event[], ended: { session_id: string; run: number } | null): void {
     this.#flush();
+    const texts = events.flatMap((e) => [...this.#replayed(e), JSON.stringify(e)]);
     for (const e of events) this.#settle(e);
     const sockets = this.#ctx.getWebSockets();
     if (sockets.length === 0) return;
-    const texts = events.map((e) => JSON.stringify(e));
     if (ended) texts.push(JSON.stringify({ type: "stream_end", ...ended }));
     for (const text of batches(texts)) {
       for (const ws of sockets) send(ws, text);
@@ -94,6 +94,15 @@ export class Sockets {
     const newest =
       text.length > 2 * LIMITS.liveChars ? text.slice(-LIMITS.liveChars).toWellFormed() : text;
     this.#soFar.set(key, { ...frame, data: { ...frame.data, text: newest } } as Spoken);
+  }
+
+  /** An answer that could not be streamed, because its reply was held back until it had passed, comes as live text. */
+  #replayed(e: Event): string[] {
+    if (e.event !== "message" || (e.data.kind !== "final" && e.data.kind !== "answer")) return [];
+    const { message_id, content } = e.data;
+    const frame: LiveFrame = { event: "message_delta", data: { message_id, text: content } };
+    if (content === "" || this.#soFar.has(keyOf(frame))) return [];
+    return [JSON.stringify({ type: "live", ...frame })];
   }
 
   /** What is stored need not be told as live text any more. */

@@ -10,8 +10,9 @@
 import { FILES_SCHEMA } from "../adapters/files/schema.ts";
 import type { Event } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
+import type { MemoryName, Row } from "../core/memory.ts";
 import type { Change, ClientMark, Store } from "../core/ports.ts";
-import { COLD_PARTS, type MemoryName, type Row, type Session, upgrade } from "../core/session.ts";
+import { COLD_PARTS, type Session, upgrade } from "../core/session.ts";
 
 /** Numbered; a session made by an older program runs the ones it lacks when it is opened. */
 const MIGRATIONS: readonly (readonly string[])[] = [

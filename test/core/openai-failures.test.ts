@@ -147,7 +147,7 @@ describe("a refusal", () => {
     expect(await wait({})).toBeUndefined();
     expect(await wait({ "retry-after": "soon" })).toBeUndefined();
     const now = Date.parse("2026-01-01T00:00:00Z");
-    const place = { host: "h", model: "m", apiKey: "" };
+    const place = { host: "h", model: "m", apiKey: "", body: "" };
     const dated = (date: string) =>
       refused(
         place,

@@ -72,6 +72,16 @@ describe("the providers of a deployment", () => {
   });
 });
 
+it("Workers AI is reached by account, and needs its key", () => {
+  const env = { WORKERS_AI_ACCOUNT_ID: "abc", WORKERS_AI_API_KEY: "k" };
+  expect(providers(env)[0]).toMatchObject({
+    id: "workers-ai",
+    baseURL: "https://api.cloudflare.com/client/v4/accounts/abc/ai/v1",
+    apiKey: "k",
+  });
+  expect(providers({ WORKERS_AI_ACCOUNT_ID: "abc" }).map((p) => p.id)).toEqual(["practice"]);
+});
+
 describe("a call", () => {
   it("V1: to a provider that is not configured says what is missing, and goes to no other", async () => {
     const env = {
@@ -93,6 +103,18 @@ describe("a call", () => {
     const outcome = await call({ CUSTOM_BASE_URL: "http://127.0.0.1:1/v1" }, "custom", "");
     expect(outcome).toMatchObject({ failure: { code: "no_provider" } });
     expect(JSON.stringify(outcome)).toContain("CUSTOM_MODEL_NAME");
+  });
+
+  it("V4: with a profile that cannot be read says what is wrong with it", async () => {
+    for (const [text, words] of [
+      ["{", "not valid JSON"],
+      ['{"toolChoice":"any"}', "wrong at toolChoice"],
+    ] as const) {
+      const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
+      const outcome = await call({ ...env, OPENAI_MODEL_PROFILE: text }, "openai");
+      expect(outcome).toMatchObject({ failure: { code: "no_provider" } });
+      expect(JSON.stringify(outcome)).toContain(`OPENAI_MODEL_PROFILE is ${words}`);
+    }
   });
 
   it("goes to the practice model by name, even when a key is configured", async () => {

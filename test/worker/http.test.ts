@@ -63,11 +63,11 @@ describe("creating a session", () => {
     expect((await second.json<SessionView>()).id).not.toBe(first.id);
   });
 
-  for (const mode of ["workflow", "direct"]) {
-    it(`says that ${mode} is not in this version`, async () => {
+  for (const mode of ["chat", "workflow", "direct"]) {
+    it(`has the mode ${mode} that was asked for`, async () => {
       const response = await api("/api/sessions", { json: { mode } });
-      expect(response.status).toBe(400);
-      expect(await failureOf(response)).toMatchObject({ code: "mode_unavailable" });
+      expect(response.status).toBe(201);
+      expect(await response.json()).toMatchObject({ mode });
     });
   }
 });
@@ -182,7 +182,7 @@ describe("what everyone may ask", () => {
     expect(config).toMatchObject({
       product: "Dormouse",
       provider: "custom",
-      modes: ["agent", "chat"],
+      modes: ["agent", "chat", "workflow", "direct"],
       practice: false,
       sandbox: "embedded",
     });

@@ -4,7 +4,8 @@
  * U1  Two calls are never glued together and one call is never split, with `index` reused or missing.
  * U2  Arguments are text: an object in their place becomes JSON text.
  * U3  Text handed out while it streams never holds half a character or a NUL.
- * U4  Beyond the caps the reply counts as cut (`finish: "length"`), whatever the server says afterwards.
+ * U4  A refusal is the reply's text only when nothing else was said, and its finish reason says so.
+ * U5  Beyond the caps the reply counts as cut (`finish: "length"`), whatever the server says afterwards.
  */
 import { clean } from "../../core/chars.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -40,6 +41,7 @@ export function accumulate(model: string, caps: Caps = CAPS): Accumulator {
   const calls: Held[] = [];
   const text = spoken();
   const thinking = spoken();
+  const refusal = spoken();
   let named = "";
   let finish: string | null = null;
   let usage: Reply["usage"] = null;
@@ -52,10 +54,8 @@ export function accumulate(model: string, caps: Caps = CAPS): Accumulator {
     over ||= chars > caps.chars;
     return !over;
   };
-  const speak = (into: Spoken, raw: unknown): string => {
-    const part = textOf(raw);
-    return part !== "" && fits(part.length) ? into.add(part) : "";
-  };
+  const speak = (into: Spoken, part: string): string =>
+    part !== "" && fits(part.length) ? into.add(part) : "";
   const takeCalls = (deltas: unknown): void => {
     for (const raw of listOf(deltas)) {
       const delta = callDelta(raw);
@@ -77,11 +77,15 @@ export function accumulate(model: string, caps: Caps = CAPS): Accumulator {
       if (!choice || (typeof choice.index === "number" && choice.index !== 0)) return {};
       const part = record(choice.delta) ?? record(choice.message) ?? {};
       const piece: Piece = {};
-      const thought = speak(thinking, part.reasoning_content ?? part.reasoning);
+      const parts = partsOf(part.content);
+      const aside = textOf(part.reasoning_content ?? part.reasoning ?? part.thinking);
+      const thought = speak(thinking, aside + parts.thinking);
       if (thought !== "") piece.thinking = thought;
-      const said = speak(text, part.content) + speak(text, part.refusal);
+      const said = speak(text, parts.text);
       if (said !== "") piece.text = said;
+      speak(refusal, textOf(part.refusal) + parts.refusal);
       takeCalls(part.tool_calls);
+      takeCalls(part.function_call ? [{ function: part.function_call }] : null);
       if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
         finish = choice.finish_reason;
       }
@@ -89,14 +93,19 @@ export function accumulate(model: string, caps: Caps = CAPS): Accumulator {
     },
     full: () => over,
     finish: () => (over ? "length" : finish),
-    reply: () => ({
-      text: text.all(),
-      thinking: thinking.all(),
-      calls: calls.map(finished),
-      finish: over ? "length" : finish,
-      model: named || model,
-      usage,
-    }),
+    reply: () => {
+      const said = text.all();
+      const refused = refusal.all();
+      const end = over ? "length" : finish;
+      return {
+        text: said === "" ? refused : said,
+        thinking: thinking.all(),
+        calls: calls.map(finished),
+        finish: refused !== "" && end !== null && end !== "length" ? "refusal" : end,
+        model: named || model,
+        usage,
+      };
+    },
   };
 }
 
@@ -136,7 +145,7 @@ function callDelta(raw: unknown): Held | null {
   if (!delta) return null;
   const fn = record(delta.function) ?? {};
   const held: Held = {
-    id: typeof delta.id === "string" ? delta.id : "",
+    id: typeof delta.id === "string" || typeof delta.id === "number" ? String(delta.id) : "",
     name: typeof fn.name === "string" ? fn.name : "",
     arguments: argumentText(fn.arguments),
     index: typeof delta.index === "number" ? delta.index : null,
@@ -190,13 +199,27 @@ function isObjectText(text: string): boolean {
   }
 }
 
-/** Text of a content field: a string, or a list of parts. */
+/** Text of a field: a string, or a list of strings and parts. */
 function textOf(raw: unknown): string {
   if (typeof raw === "string") return raw;
   return listOf(raw)
-    .map((part) => record(part)?.text)
+    .map((part) => (typeof part === "string" ? part : record(part)?.text))
     .filter((part) => typeof part === "string")
     .join("");
+}
+
+/** What a content field says, in which voice: some servers put reasoning and refusals among its parts. */
+function partsOf(raw: unknown): { text: string; thinking: string; refusal: string } {
+  const parts = { text: "", thinking: "", refusal: "" };
+  if (typeof raw === "string") parts.text = raw;
+  for (const item of listOf(raw)) {
+    const part = record(item) ?? { text: item };
+    const type = typeof part.type === "string" ? part.type : "text";
+    if (/thinking|reasoning/.test(type)) parts.thinking += textOf(part.thinking ?? part.text);
+    else if (type === "refusal") parts.refusal += textOf(part.refusal ?? part.text);
+    else parts.text += textOf(part.text);
+  }
+  return parts;
 }
 
 function usageOf(raw: unknown): Reply["usage"] {

@@ -3,16 +3,20 @@
  *
  * L1  What failed is decided by where it failed (refused, inside a reply, on the wire), never by an error's class.
  * L2  No message holds a key, a header or an address with credentials, even when the provider repeats them.
- * L3  `retryable` means that the same bytes may succeed later; a spent quota, a bad key or a long prompt may not.
+ * L3  A refusal that is about one part of the request says which (`hint`); the same bytes would be refused again.
+ * L4  `retryable` means that the same bytes may succeed later; a spent quota, a bad key or a long prompt may not.
  */
 import { clean, head } from "../../core/chars.ts";
 import type { ModelFailure } from "../../core/ports.ts";
+import { aboutRequest, hintIn } from "./hint.ts";
 
 /** Where a call went: for the words, and for what must not appear in them. */
 export interface Place {
   host: string;
   model: string;
   apiKey: string;
+  /** The request that was sent: a refusal may be about a part of it. */
+  body: string;
 }
 
 /** An answer that is not a reply: status and body as they came. */
@@ -48,6 +52,13 @@ export const noProvider = (message: string): ModelFailure => ({
 export const broken = (): ModelFailure => ({
   code: "internal",
   message: "The model call failed inside the harness. Try again; if it stays, report it.",
+  retryable: false,
+});
+
+/** A key with a line break or a letter beyond ASCII cannot stand in a header. */
+export const badKey = (place: Place): ModelFailure => ({
+  code: "provider_auth",
+  message: `The API key for ${place.host} holds characters that a key cannot have. Set it again.`,
   retryable: false,
 });
 
@@ -89,7 +100,7 @@ export function refused(place: Place, refusal: Refusal, now: number): ModelFailu
       ...(wait === null ? {} : { retryAfterMs: wait }),
     };
   }
-  return rejected(place, `HTTP ${status}`, said, status === 404);
+  return rejected(place, `HTTP ${status}`, refusal.text, status === 404);
 }
 
 /** An `error` object inside a reply that began with 200. */
@@ -105,8 +116,8 @@ export function inside(place: Place, error: unknown, now: number): ModelFailure 
   if (/authentication|invalid_api_key|permission_(error|denied)|unauthorized/i.test(text)) {
     return auth(place, 401, said);
   }
-  if (/invalid_request|not_found_error|model_not_found/i.test(text)) {
-    return rejected(place, "an error inside the reply", said, false);
+  if (/invalid_request|not_found_error|model_not_found|tool_use_failed/i.test(text)) {
+    return rejected(place, "an error inside the reply", text, false);
   }
   const message = `${place.host} broke its reply off with an error${said}. Try again.`;
   return { code: "provider_error", message, retryable: true };
@@ -146,12 +157,19 @@ const redirected = (place: Place): ModelFailure => ({
   retryable: false,
 });
 
-function rejected(place: Place, how: string, said: string, missing: boolean): ModelFailure {
+function rejected(place: Place, how: string, text: string, missing: boolean): ModelFailure {
+  const said = saying(place, text);
+  if (/tool_use_failed|failed_generation/i.test(text)) {
+    // The server could not read its own model's call: another try is another call.
+    const message = `The model at ${place.host} wrote a tool call that the server could not read${said}.`;
+    return { code: "provider_error", message, retryable: true };
+  }
   const advice = missing
     ? `Check the base URL and that the model ${JSON.stringify(place.model)} exists there`
     : "Check the model's name and what it supports";
   const message = `${place.host} refused the request (${how})${said}. ${advice}.`;
-  return { code: "provider_error", message, retryable: false };
+  const hint = hintIn(text, place.body);
+  return { code: "provider_error", message, retryable: false, ...(hint ? { hint } : {}) };
 }
 
 /** The provider's own words, short and without secrets, as `: "…"`; empty when it said nothing readable. */
@@ -177,7 +195,7 @@ function providerWords(text: string): string {
   const inner = (error ?? outer) as Record<string, unknown>;
   const words = inner.message ?? inner.detail ?? outer.message ?? outer.detail ?? inner.code;
   if (words === undefined || words === null) return "";
-  return typeof words === "string" ? words : JSON.stringify(words);
+  return typeof words === "string" ? words : aboutRequest(JSON.stringify({ detail: words }));
 }
 
 function redact(text: string, apiKey: string): string {
@@ -203,6 +221,7 @@ export function retryAfter(refusal: Refusal, now: number): number | null {
   if (Number.isFinite(ms)) return Math.max(0, Math.round(ms));
   const raw = refusal.header("retry-after")?.trim() ?? "";
   if (/^\d+(\.\d+)?$/.test(raw)) return Math.round(Number(raw) * 1000);
+  if (/^\d+(\.\d+)?\s*(ms|s|m|h)$/i.test(raw)) return duration(raw);
   const at = raw === "" ? Number.NaN : Date.parse(raw);
   if (Number.isFinite(at)) return Math.max(0, at - now);
   return spokenWait(refusal.text);
@@ -214,7 +233,10 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_00
 function spokenWait(text: string): number | null {
   const said = /(?:try again|retry)(?: after| in)\s+((?:\d+(?:\.\d+)?\s*(?:ms|s|m|h)[a-z]*\s*)+)/i;
   const words = said.exec(text)?.[1] ?? /retryDelay\W{1,6}(\d+(?:\.\d+)?s)/i.exec(text)?.[1];
-  if (words === undefined) return null;
+  return words === undefined ? null : duration(words);
+}
+
+function duration(words: string): number {
   let total = 0;
   for (const [, number, unit] of words.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h)/gi)) {
     total += Number(number) * (UNIT_MS[(unit ?? "").toLowerCase()] ?? 0);

@@ -1,16 +1,18 @@
 /**
- * Any model that speaks the OpenAI chat completions API, over the `openai` package.
+ * Any model that speaks the OpenAI chat completions API. The `openai` package reads the event stream; its client is
+ * not used: one per call costs more than the whole rest of a call, and its retries and timeouts are not ours.
  *
  * O1  The request's body goes out byte for byte: a repeated request must hit the provider's cache.
  * O2  Never rejects; every ending is an outcome. Nothing is retried here: the core owns the policy.
  * O3  A stream without a finish reason is no reply, whatever had come; one with it is, however it ended.
  * O4  Silence ends a call, length does not: see watch.ts.
  */
-import type { OpenAI } from "openai";
+import { _iterSSEMessages } from "openai/core/streaming";
 import type { ModelOutcome, ModelRequest, Piece } from "../../core/ports.ts";
 import { type Accumulator, accumulate } from "./accumulator.ts";
 import {
   badAddress,
+  badKey,
   broken,
   cancelled,
   inside,
@@ -43,32 +45,35 @@ const MAX_BODY = 16 * 1024 * 1024;
 const MAX_ERROR_BODY = 64 * 1024;
 /** Usage may follow the finish reason; a server that then just stays silent is not waited for. */
 const EXTRAS_MS = 5_000;
-/** The longest timer there is: the package's own timeout would be a total up to the headers. */
-const NEVER_MS = 2 ** 31 - 1;
 
 /** One call while it is under way. */
 interface Talk {
   request: ModelRequest;
   endpoint: Endpoint;
+  url: URL;
   place: Place;
   watch: Watch;
   heard: Accumulator;
   live(piece: Piece): void;
-  /** An answer other than 2xx, kept whole: the package only passes on part of it. */
+  /** An answer other than 2xx. */
   refusal: Refusal | null;
   /** The response head has come. */
   answered: boolean;
 }
 
 export const callOpenAI: CallModel = async (request, endpoint, live, signal) => {
-  const host = hostOf(endpoint.baseURL);
-  if (host === null) return { type: "failed", failure: badAddress() };
+  const { apiKey } = endpoint;
+  const url = addressOf(endpoint.baseURL);
+  if (url === null) return { type: "failed", failure: badAddress() };
+  const place = { host: url.host, model: request.model, apiKey, body: request.body };
+  if (!/^[\x21-\x7e]*$/.test(apiKey)) return { type: "failed", failure: badKey(place) };
   const watch = startWatch(request.timeoutMs, signal);
   let open = true;
   const talk: Talk = {
     request,
     endpoint,
-    place: { host, model: request.model, apiKey: endpoint.apiKey },
+    url,
+    place,
     watch,
     heard: accumulate(request.model),
     live: (piece) => {
@@ -86,21 +91,22 @@ export const callOpenAI: CallModel = async (request, endpoint, live, signal) => 
   }
 };
 
-function hostOf(baseURL: string): string | null {
+/** Where chat completions are asked for; null: the base URL is no address to use. */
+function addressOf(baseURL: string): URL | null {
   const url = URL.parse(baseURL);
   // fetch refuses an address with credentials, and they would end up in logs.
   const sound = url && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
-  return sound ? url.host : null;
+  if (!sound) return null;
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}/chat/completions`;
+  return url;
 }
 
 async function converse(talk: Talk): Promise<ModelOutcome> {
   if (talk.watch.ending()) return ended(talk, "reset");
   try {
-    const { OpenAI } = await import("openai");
-    const client = clientFor(OpenAI, talk);
-    const response = await post(client, talk);
+    const response = await post(talk);
     const { kind, stream } = await openBody(response.body, talk.watch, MAX_BODY);
-    if (kind === "sse") return await readStream(client, talk, stream);
+    if (kind === "sse") return await readStream(talk, stream);
     if (kind === "json") return await readWhole(talk, stream);
     return failed(talk, kind);
   } catch (error) {
@@ -108,40 +114,22 @@ async function converse(talk: Talk): Promise<ModelOutcome> {
   }
 }
 
-function clientFor(Client: typeof OpenAI, talk: Talk): OpenAI {
-  return new Client({
-    apiKey: talk.endpoint.apiKey || "none",
-    baseURL: talk.endpoint.baseURL,
-    // Without these the package reads them from the environment.
-    organization: null,
-    project: null,
-    adminAPIKey: null,
-    maxRetries: 0,
-    timeout: NEVER_MS,
-    logLevel: "off",
-    fetch: (url, init) =>
-      fetchWatched(talk, url instanceof Request ? url.url : url.toString(), init),
-  });
-}
-
-const post = (client: OpenAI, talk: Talk): Promise<Response> =>
-  client
-    .post("/chat/completions", {
-      // A string passes unchanged, but only beside a content type of our own.
-      body: talk.request.body,
-      headers: {
-        "content-type": "application/json",
-        ...(talk.endpoint.apiKey === "" ? { authorization: null } : {}),
-      },
-      stream: true,
-      signal: talk.watch.controller.signal,
-    })
-    .asResponse();
-
 /** A redirect is not followed: a POST would arrive as a GET, or with the key at another host. */
-async function fetchWatched(talk: Talk, url: string, init?: RequestInit): Promise<Response> {
-  const send: Fetch = talk.endpoint.fetch ?? ((to, options) => fetch(to, options));
-  const response = await send(url, { ...init, redirect: "manual" });
+async function post(talk: Talk): Promise<Response> {
+  const { apiKey, fetch: given } = talk.endpoint;
+  const send: Fetch = given ?? ((to, options) => fetch(to, options));
+  const response = await send(talk.url.href, {
+    method: "POST",
+    body: talk.request.body,
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "user-agent": "Dormouse",
+      ...(apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` }),
+    },
+    redirect: "manual",
+    signal: talk.watch.controller.signal,
+  });
   talk.watch.touch();
   talk.answered = true;
   if (response.ok) return response;
@@ -156,27 +144,21 @@ async function fetchWatched(talk: Talk, url: string, init?: RequestInit): Promis
   throw new Error("refused");
 }
 
-async function readStream(
-  client: OpenAI,
-  talk: Talk,
-  stream: ReadableStream<Uint8Array>,
-): Promise<ModelOutcome> {
-  const { Stream } = await import("openai/core/streaming");
-  const chunks = Stream.fromSSEResponse<unknown>(
-    new Response(stream),
-    talk.watch.controller,
-    client,
-    false,
-    // Chunks as they are: an error object in one is judged here, not thrown by the package.
-    "events",
-  );
-  for await (const chunk of chunks) {
-    const error = errorIn(chunk);
+async function readStream(talk: Talk, stream: ReadableStream<Uint8Array>): Promise<ModelOutcome> {
+  const { controller } = talk.watch;
+  for await (const message of _iterSSEMessages(new Response(stream), controller)) {
+    const data = message.data.trim();
+    // An event without data is a sign of life.
+    if (data === "") continue;
+    if (data === "[DONE]") break;
+    const chunk: unknown = JSON.parse(data);
+    const error = errorIn(chunk) ?? (message.event === "error" ? chunk : undefined);
     if (error !== undefined && talk.heard.finish() === null) {
+      controller.abort();
       return { type: "failed", failure: inside(talk.place, error, Date.now()) };
     }
     take(talk, chunk);
-    if (talk.heard.full()) break;
+    if (talk.heard.full()) controller.abort();
     if (talk.heard.finish() !== null) talk.watch.wind(Math.min(EXTRAS_MS, talk.request.timeoutMs));
   }
   return ended(talk, "cut");

@@ -4,8 +4,11 @@
  * V1  Naming a provider that is not configured never falls back to another: the call says what is missing.
  * V2  Without any key the practice model answers, so a fresh checkout works.
  * V3  The model's name reaches the provider as it was given, unchecked.
+ * V4  What an endpoint takes is its preset, with what the variable `…_MODEL_PROFILE` states over it; a variable that cannot
+ *     be read fails every call of its provider, and says so.
  */
 import type { Flight, Model, ModelOutcome, ModelRequest, Piece } from "../../core/ports.ts";
+import { layered, type Profile, ProfileLayer, profileOf } from "../../core/profile.ts";
 import { noProvider } from "./failure.ts";
 import { callOpenAI, type Fetch } from "./openai.ts";
 import { callPractice } from "./practice.ts";
@@ -61,6 +64,15 @@ export function providers(env: ModelEnv): Provider[] {
       model: read(env, "GEMINI_MODEL_NAME") || "gemini-2.5-flash",
     },
   ];
+  const account = read(env, "WORKERS_AI_ACCOUNT_ID");
+  if (account !== "") {
+    hosted.push({
+      id: "workers-ai",
+      baseURL: `https://api.cloudflare.com/client/v4/accounts/${encodeURIComponent(account)}/ai/v1`,
+      apiKey: read(env, "WORKERS_AI_API_KEY"),
+      model: read(env, "WORKERS_AI_MODEL_NAME") || "@cf/meta/llama-3.3-70b-instruct-fp8-fast",
+    });
+  }
   const found = hosted.filter((provider) => provider.apiKey !== "");
   // A server of one's own often has no key, but always an address.
   const baseURL = read(env, "CUSTOM_BASE_URL");
@@ -87,6 +99,34 @@ export function resolve(
   return { provider: id, model: model || configured?.model || "" };
 }
 
+const profileVariable = (id: string): string =>
+  `${id.toUpperCase().replaceAll("-", "_")}_MODEL_PROFILE`;
+
+/** What the deployment states about a provider's endpoint; a text says what is wrong with it. */
+function statedProfile(env: ModelEnv, id: string): ProfileLayer | string {
+  const name = profileVariable(id);
+  const text = read(env, name);
+  if (text === "") return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return `The variable ${name} is not valid JSON.`;
+  }
+  const parsed = ProfileLayer.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [first] = parsed.error.issues;
+  return `The variable ${name} is wrong at ${first?.path.join(".") || "its top"}: ${first?.message}`;
+}
+
+/** What the endpoint of a resolved pair takes, before anything it refuses. Never throws. */
+export function profileFor(env: ModelEnv, provider: string, model: string): Profile {
+  const baseURL = providers(env).find((p) => p.id === provider)?.baseURL ?? "";
+  const preset = profileOf(provider, model, URL.parse(baseURL)?.host ?? "");
+  const stated = statedProfile(env, provider);
+  return typeof stated === "string" ? preset : layered(preset, stated);
+}
+
 export type CallAny = (
   request: ModelRequest,
   live: (piece: Piece) => void,
@@ -103,6 +143,8 @@ export function createModel(env: ModelEnv, options: { fetch?: Fetch } = {}): Cal
     if (request.model === "" && provider.model === "") {
       return { type: "failed", failure: noProvider(`No model is named: ${unnamed(id)}`) };
     }
+    const stated = statedProfile(env, id);
+    if (typeof stated === "string") return { type: "failed", failure: noProvider(stated) };
     const { baseURL, apiKey } = provider;
     return callOpenAI(request, { baseURL, apiKey, fetch: options.fetch }, live, signal);
   };
@@ -125,7 +167,7 @@ const NEEDS: Record<string, string> = {
   anthropic: "set ANTHROPIC_API_KEY",
   gemini: "set GEMINI_API_KEY",
   custom: "set CUSTOM_BASE_URL (and CUSTOM_API_KEY, CUSTOM_MODEL_NAME)",
-  "workers-ai": "it is not available in this version; choose another",
+  "workers-ai": "set WORKERS_AI_ACCOUNT_ID and WORKERS_AI_API_KEY",
 };
 
 function missing(id: string): string {
@@ -136,4 +178,4 @@ function missing(id: string): string {
 }
 
 const unnamed = (id: string): string =>
-  `set ${id.toUpperCase()}_MODEL_NAME, or choose a model in the settings.`;
+  `set ${id.toUpperCase().replaceAll("-", "_")}_MODEL_NAME, or choose a model in the settings.`;

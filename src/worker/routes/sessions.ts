@@ -3,28 +3,19 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { titleFrom } from "../../core/chars.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { type Mode, newSession } from "../../core/session.ts";
+import { newSession } from "../../core/session.ts";
 import { CreateBody, PatchBody, type SessionView } from "../../core/wire.ts";
 import type { App } from "../auth.ts";
-import { BUILT_MODES, knownProfile, outerLayers } from "../config.ts";
+import { knownProfile, outerLayers } from "../config.ts";
 import { directoryStub } from "../directory.ts";
 import type { Bindings } from "../env.ts";
 import { newSessionId, sessionStub } from "../ids.ts";
-import { NO_SESSION, problem, unwrap } from "../problem.ts";
+import { NO_SESSION, unwrap } from "../problem.ts";
 import { check, readJson } from "../validate.ts";
 import { infoOf } from "../wire.ts";
 
 export const sessionRoutes = new Hono<App>();
 type Create = z.infer<typeof CreateBody>;
-
-function builtMode(mode: Mode): Mode {
-  if (BUILT_MODES.includes(mode)) return mode;
-  throw problem(
-    400,
-    "mode_unavailable",
-    `mode: ${mode} is not in this version; available are ${BUILT_MODES.join(", ")}.`,
-  );
-}
 
 /** Listed first, made second: a session that exists can always be found. */
 async function create(
@@ -37,7 +28,7 @@ async function create(
     id: newSessionId(),
     owner,
     epoch: newSessionId().slice(0, 12),
-    mode: builtMode(body.mode ?? "agent"),
+    mode: body.mode ?? "agent",
     title: titleFrom(body.title ?? "", LIMITS.titleChars),
     settings: body.settings ?? {},
     ephemeral: body.ephemeral ?? false,

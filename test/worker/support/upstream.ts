@@ -124,6 +124,8 @@ async function upstream(input: RequestInfo | URL, init?: RequestInit): Promise<R
     refused.push(`${init?.method ?? "GET"} ${url} ${body?.model ?? ""}`);
     throw new Error(`no network in tests: ${url}`);
   }
+  // A real request leaves once what was written before it is durable; this one does not pass that gate by itself.
+  await new Promise((resolve) => setTimeout(resolve, 1));
   const asked: Asked = { raw, body, aborted: false };
   init.signal?.addEventListener("abort", () => {
     asked.aborted = true;

@@ -1,0 +1,96 @@
+/** From a judged reply to what is stored of it: the canonical message, and its calls with their tools' facts. */
+
+import type { Call } from "./call.ts";
+import { clean } from "./chars.ts";
+import { shownArgs } from "./draft.ts";
+import { callKey, repeats } from "./duplicates.ts";
+import type { Heard } from "./guard.ts";
+import type { Reply } from "./ports.ts";
+import type { Policy } from "./roles.ts";
+import { type Session, settingsOf } from "./session.ts";
+import type { Harness } from "./settings.ts";
+import { isTerminal } from "./terminal.ts";
+import { entryOf } from "./tracker.ts";
+
+/** The reply as it is kept: canonical calls, arguments as an object; reasoning last, where it can be cut off. */
+export function replyMessage(reply: Reply, ids: string[], calls: Heard[]): string {
+  const text = clean(reply.text);
+  const toolCalls = calls.map((c, i) => ({
+    id: ids[i],
+    type: "function",
+    function: { name: c.name, arguments: JSON.stringify(c.args) },
+  }));
+  return JSON.stringify({
+    role: "assistant",
+    content: text.trim() === "" ? null : text,
+    ...(calls.length > 0 ? { tool_calls: toolCalls } : {}),
+    ...(reply.thinking ? { reasoning_content: clean(reply.thinking) } : {}),
+  });
+}
+
+function kindOf(heard: Heard): Call["kind"] {
+  if (heard.fault || heard.idle) return "void";
+  if (isTerminal(heard.name)) return "terminal";
+  if (heard.name === "message_ask_user") return "ask";
+  return heard.name === "message_notify_user" ? "notify" : "work";
+}
+
+/** Where a call stands: its id, its place in the reply and in the memory. */
+export interface Place {
+  id: string;
+  index: number;
+  /** Memory row of the reply. */
+  row: number;
+  /** Calls in the reply. */
+  share: number;
+}
+
+export function callOf(
+  heard: Heard,
+  place: Place,
+  s: Session,
+  policy: Policy,
+  harness: Harness,
+): Call {
+  const kind = kindOf(heard);
+  const { brief, ...rest } = heard.args;
+  // What the flow takes in itself stays whole; a reply is bounded, and such calls are few.
+  const shown = kind === "work" ? shownArgs(rest, place.share) : { args: heard.args, cut: false };
+  const { toolkit, parallelSafe, effect, volatile, recovery } = heard.facts;
+  const call: Call = {
+    id: place.id,
+    row: place.row + 1 + place.index,
+    index: place.index,
+    name: heard.name,
+    toolkit,
+    kind,
+    args: shown.args,
+    ...(shown.cut ? { cut: true as const } : {}),
+    state: "judged",
+    parallelSafe,
+    effect,
+    volatile,
+    recovery,
+  };
+  return kind === "work" ? workCall(call, heard, brief, s, policy, harness) : call;
+}
+
+function workCall(
+  call: Call,
+  heard: Heard,
+  brief: unknown,
+  s: Session,
+  policy: Policy,
+  harness: Harness,
+): Call {
+  const key = callKey(heard.name, heard.args);
+  const row = settingsOf(s).duplicates.enabled ? repeats(s, { ...call, key }) : undefined;
+  return {
+    ...call,
+    key,
+    done: entryOf(harness, heard.name, heard.args),
+    ...(typeof brief === "string" && brief ? { brief } : {}),
+    ...(row === undefined ? {} : { kind: "copy", copyOf: row }),
+    ...(policy.terminal.includes(heard.name) ? { final: true as const } : {}),
+  };
+}

@@ -1,0 +1,54 @@
+/** A tool call that was accepted, with its tool's facts as of then, and the batch that it belongs to. */
+import type { MemoryName } from "./memory.ts";
+import type { JsonObject, Recovery } from "./tool.ts";
+
+/** A call that succeeded: its tool, and the arguments that some prerequisite matches on, as canonical JSON. */
+export interface Done {
+  tool: string;
+  args: Record<string, string>;
+}
+
+export interface Call {
+  id: string;
+  /** Reserved memory row of its result. */
+  row: number;
+  /** Position in the reply. */
+  index: number;
+  name: string;
+  toolkit: string;
+  /** copy: a read that was made before in this step; its result is fetched instead. void: answered at once. */
+  kind: "work" | "notify" | "ask" | "terminal" | "copy" | "void";
+  /** What it is and is called with, in short: the same key is the same call. */
+  key?: string;
+  /** Memory row of the result that a copy repeats. */
+  copyOf?: number;
+  /** A work tool whose success ends the phase: it runs last, alone. */
+  final?: true;
+  /** Nothing new came of it. */
+  stale?: true;
+  /** What is recorded when it succeeds. */
+  done?: Done;
+  /** Arguments as shown; when `cut`, the whole ones stand in the reply's memory row. */
+  args: JsonObject;
+  cut?: true;
+  brief?: string;
+  state: "judged" | "running" | "ended";
+  ok?: boolean;
+  parallelSafe: boolean;
+  effect: boolean;
+  volatile: boolean;
+  recovery: Recovery;
+  /** Milliseconds since the epoch at which it was dispatched. */
+  since?: number;
+  /** It was running when the object died, and is looked up or run again. */
+  reopened?: true;
+}
+
+/** The calls of the last accepted reply, until all have ended. */
+export interface Batch {
+  memory: MemoryName;
+  /** Memory row of the reply. */
+  row: number;
+  parallel: boolean;
+  calls: Call[];
+}
