@@ -3,7 +3,7 @@
 import type { Call } from "./call.ts";
 import { clean } from "./chars.ts";
 import { shownArgs } from "./draft.ts";
-import { callKey, repeats } from "./duplicates.ts";
+import { callKey, onceKey, repeats } from "./duplicates.ts";
 import type { Heard } from "./guard.ts";
 import type { Reply } from "./ports.ts";
 import type { Policy } from "./roles.ts";
@@ -75,6 +75,9 @@ export function callOf(
   return kind === "work" ? workCall(call, heard, brief, s, policy, harness) : call;
 }
 
+const runningStepId = (s: Session): string =>
+  s.plan?.steps.find((step) => step.status === "running")?.id ?? "";
+
 function workCall(
   call: Call,
   heard: Heard,
@@ -88,6 +91,7 @@ function workCall(
   return {
     ...call,
     key,
+    ...(call.effect ? { once: onceKey(s, runningStepId(s), key) } : {}),
     done: entryOf(harness, heard.name, heard.args),
     ...(typeof brief === "string" && brief ? { brief } : {}),
     ...(row === undefined ? {} : { kind: "copy", copyOf: row }),

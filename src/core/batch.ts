@@ -165,13 +165,13 @@ export function takeResult(d: Draft, call: Call, result: ToolResult): void {
     endCall(d, call, { ok: result.ok, text: result.text });
     return advance(d);
   }
-  const tooOften = noteResult(d.s, call, result.ok, result.text);
+  const tooOften = noteResult(d.s, call, result);
   if (result.ok) succeeded(d, call, result, tooOften);
   else failed(d, call, result);
 }
 
 function succeeded(d: Draft, call: Call, result: ToolResult, tooOften: boolean): void {
-  const text = tooOften ? result.text + SAME_AGAIN : result.text;
+  const text = tooOften ? SAME_AGAIN + result.text : result.text;
   endCall(d, call, { ok: true, text, ...(result.content ? { content: result.content } : {}) });
   if (tooOften) {
     patchCall(d, call.id, { stale: true });

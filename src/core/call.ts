@@ -20,6 +20,8 @@ export interface Call {
   kind: "work" | "notify" | "ask" | "terminal" | "copy" | "void";
   /** What it is and is called with, in short: the same key is the same call. */
   key?: string;
+  /** Idempotency key of an effect: the same while its outcome is unknown, another after a known result. */
+  once?: string;
   /** Memory row of the result that a copy repeats. */
   copyOf?: number;
   /** A work tool whose success ends the phase: it runs last, alone. */

@@ -155,6 +155,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
       name: call.name,
       args: call.cut ? wholeArguments(call) : call.args,
       reopened: call.reopened === true,
+      ...(call.once === undefined ? {} : { idempotencyKey: call.once }),
       timeoutMs: limits.toolTimeoutMs,
       maxChars: limits.maxToolResultChars,
     };

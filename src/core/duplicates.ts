@@ -5,12 +5,14 @@
  * N2  The same effectful call with the same result, a third time in a row, is nudged; it still runs.
  * N3  Replies that bring nothing else, `stagnationLaps` in a row, take the tools away but the terminal ones.
  * N4  Tools whose result changes by itself are exempt.
+ * N5  An effect is named by session, turn, step, tool, arguments and how often it had a known result: repeated
+ *     because its outcome was unknown, it keeps its name.
  */
 
 import type { Batch, Call } from "./call.ts";
 import { canonicalJson } from "./hygiene.ts";
 import type { State } from "./session.ts";
-import type { JsonObject } from "./tool.ts";
+import type { JsonObject, ToolResult } from "./tool.ts";
 
 /** Reads remembered at the most. */
 const KEPT = 300;
@@ -40,7 +42,7 @@ export function callKey(name: string, args: JsonObject): string {
   return fingerprint(`${name} ${canonicalJson(rest)}`);
 }
 
-type Tracked = Pick<State, "seen" | "same" | "laps">;
+type Tracked = Pick<State, "seen" | "known" | "same" | "laps">;
 
 /** The row of the result that a read would only repeat. */
 export const repeats = (
@@ -49,9 +51,20 @@ export const repeats = (
 ): number | undefined =>
   call.effect || call.volatile ? undefined : s.seen.find(([key]) => key === call.key)?.[1];
 
+/** Names one effect of one step: a call that is repeated because its outcome was unknown has the same name. */
+export const onceKey = (
+  s: Pick<State, "id" | "run" | "known">,
+  step: string,
+  key: string,
+): string => fingerprint(`${s.id} ${s.run} ${step} ${key} ${s.known[key] ?? 0}`);
+
 /** Takes in a result of a work call; true: it is the same effect with the same result too often. */
-export function noteResult(s: Tracked, call: Call, ok: boolean, text: string): boolean {
-  if (call.key === undefined || call.volatile) return false;
+export function noteResult(s: Tracked, call: Call, { ok, text, unknown }: ToolResult): boolean {
+  if (call.key === undefined) return false;
+  if (call.effect && !unknown) {
+    s.known = { ...s.known, [call.key]: (s.known[call.key] ?? 0) + 1 };
+  }
+  if (call.volatile) return false;
   if (!call.effect) {
     if (ok) s.seen = [...s.seen, [call.key, call.row] as [string, number]].slice(-KEPT);
     return false;

@@ -129,7 +129,7 @@ function checkWork(calls: Heard[], { policy, work }: Judge): Heard[] {
   );
 }
 
-function judgeText(reply: Reply, policy: Policy): Verdict {
+function judgeText(reply: Reply, { policy, offered }: Judge): Verdict {
   const text = clean(reply.text);
   const refused = (reason: NudgeReason, nudge: string): Verdict => ({
     type: "refused",
@@ -137,7 +137,9 @@ function judgeText(reply: Reply, policy: Policy): Verdict {
     calls: [],
     nudge,
   });
-  if (text.trim() === "") return refused("empty_reply", say.emptyReply(policy.terminal));
+  if (text.trim() === "") {
+    return refused("empty_reply", say.emptyReply(policy.terminal, offered.length > 0));
+  }
   const cut = reply.finish === "length";
   if (policy.bareTextFinal) return { type: "final", text, cut };
   return cut
@@ -146,7 +148,8 @@ function judgeText(reply: Reply, policy: Policy): Verdict {
 }
 
 export function judgeReply(reply: Reply, judge: Judge): Verdict {
-  if (reply.calls.length === 0) return judgeText(reply, judge.policy);
+  // Where nothing may be called, a call is only noise: a history with calls but without tools would be refused.
+  if (reply.calls.length === 0 || judge.offered.length === 0) return judgeText(reply, judge);
   const raw = reply.calls.slice(0, LIMITS.replyCalls);
   if (reply.finish === "length" || reply.finish === null) {
     const cut = fault("output_limit", say.NOT_RUN.cut);

@@ -74,6 +74,8 @@ export interface ToolRun {
   args: JsonObject;
   /** It was started before a crash: look for it before starting it again. */
   reopened: boolean;
+  /** For a service that can tell a repeated request from a new one. Effects alone have it. */
+  idempotencyKey?: string;
   timeoutMs: number;
   /** Code points of the result that the model may see. */
   maxChars: number;

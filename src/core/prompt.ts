@@ -123,12 +123,15 @@ export const prerequisiteMissing = (
 export const REPEATED =
   "You made this very call before in this step and nothing has changed since, so it was not run again. Its result was:";
 export const SAME_AGAIN =
-  "\n[You made this call several times in a row with the same result. Do something else, or finish.]";
+  "[You made this call several times in a row with the same result. Do something else, or finish.]\n";
 export const bareText = (terminal: readonly string[]) =>
   `Plain text does not end this phase. Submit your result by calling the \`${terminal.join("` or `")}\` tool.`;
-export const emptyReply = (terminal: readonly string[]) =>
-  terminal.length > 0
+export const emptyReply = (terminal: readonly string[], tools: boolean) => {
+  if (!tools)
+    return "Your reply said nothing. There are no tools to call: answer the user in plain text.";
+  return terminal.length > 0
     ? `Your reply was empty. Call a tool; finish with \`${terminal.join("` or `")}\`.`
     : "Your reply was empty. Answer the user, or call a tool.";
+};
 export const toolFailed = (name: string, error: string) =>
   `The tool "${name}" failed: ${error}\nRetry with corrected arguments or choose another tool.`;

@@ -104,6 +104,8 @@ export interface State {
   work: number;
   /** Reads of this step since the last effect: key and memory row of the result. */
   seen: [key: string, row: number][];
+  /** How often each effect of this step has had a known result, by key. */
+  known: Record<string, number>;
   /** The last effectful call, its result in short, and how often it came in a row. */
   same: { key: string; result: string; count: number } | null;
   /** Replies in a row that brought nothing but what was there. */
@@ -190,6 +192,7 @@ export function newSession(n: NewSession): Session {
     toolErrors: 0,
     work: 0,
     seen: [],
+    known: {},
     same: null,
     laps: 0,
     withdrawn: false,

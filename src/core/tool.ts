@@ -37,6 +37,8 @@ export interface ToolSpec extends ToolFacts {
 
 export interface ToolResult {
   ok: boolean;
+  /** It failed in a way that does not tell whether its effect took place (a timeout, a lost answer). */
+  unknown?: true;
   /** What the model reads: plain text or JSON, already cut to size by the shell. */
   text: string;
   /** What the `tool` event shows, by toolkit (contract 4). */

@@ -18,7 +18,14 @@ import { type Plan, type Queued, settingsOf } from "./session.ts";
 /** A run of the loop begins: a phase, or a step. */
 export function startLoop(d: Draft): void {
   Object.assign(d.s, { iterations: 0, attempts: 0, toolErrors: 0, work: 0 });
-  Object.assign(d.s, { seen: [], same: null, laps: 0, withdrawn: false, overflow: "no" });
+  Object.assign(d.s, {
+    seen: [],
+    known: {},
+    same: null,
+    laps: 0,
+    withdrawn: false,
+    overflow: "no",
+  });
 }
 
 /** A message becomes the work at hand: of a new turn, or of one that goes on. */

@@ -63,7 +63,8 @@ function abandoned(name: string, ms: number, timedOut: boolean, seen: string): T
     ? `${name} timed out: it did not end within ${Math.round(ms / 1000)} s and may still be running`
     : `${name} was stopped before it ended`;
   const partial = headAndTail(clean(seen), PARTIAL_CHARS);
-  return { ok: false, text: partial === "" ? `[${why}]` : `${partial}\n[${why}]` };
+  // Whether it took effect is not known: it may still be running.
+  return { ok: false, unknown: true, text: partial === "" ? `[${why}]` : `${partial}\n[${why}]` };
 }
 
 function tidy(result: ToolResult, maxChars: number): ToolResult {

@@ -104,6 +104,46 @@ const SCENARIOS: Record<string, Scenario> = {
       ["say", "More"],
     ],
   },
+  "a workflow with required steps": {
+    mode: "workflow",
+    settings: { harness: { requiredSteps: ["file_read"] } },
+    script: [
+      text("bare"),
+      call(["agent_response", { text: "early" }]),
+      call(read("1")),
+      call(["agent_response", { text: "done" }]),
+    ],
+    people: [["say", "Do"]],
+  },
+  "a workflow that a work tool ends": {
+    mode: "workflow",
+    settings: { harness: { terminalTools: ["file_write"] } },
+    script: [call(["file_write", { path: "out", content: "x" }], read("1"), read("2"))],
+    people: [["say", "Do"]],
+  },
+  "a read that is made again": {
+    script: [plan("a"), call(read("1")), call(read("1"), read("2")), work(), complete(true)],
+    people: [["say", "Do"]],
+  },
+  "a long step that is compacted": {
+    settings: { limits: { maxContextTokens: 2_600 }, harness: { compact: { keepRecentSteps: 1 } } },
+    script: [
+      plan("a"),
+      ...["1", "2", "3", "4"].map((p) => ({ ...call(read(p)), usage: null })),
+      complete(true),
+    ],
+    people: [["say", "Do"]],
+  },
+  "calls written as text": {
+    script: [
+      text(
+        '<tool_call>{"name":"create_plan","arguments":{"message":"m","language":"en","title":"T","goal":"g","steps":[{"id":"1","description":"a"}]}}</tool_call>',
+      ),
+      text('Now: {"name":"file_write","arguments":{"path":"x","content":"y"}}'),
+      complete(true),
+    ],
+    people: [["say", "Do"]],
+  },
   "a chat with a tool": {
     mode: "chat",
     script: [call(read("1")), text("It says x")],
@@ -131,6 +171,8 @@ async function act(h: Harness, [what, words = ""]: Person): Promise<void> {
 
 async function play(scenario: Scenario, failAt: number[], dieAfter: number[]): Promise<Harness> {
   const h = new Harness(scenario);
+  // Long enough that a small window needs compacting.
+  h.tools.behaviour = (run) => ({ ok: true, text: `${run.id} ${"r".repeat(1_500)}` });
   for (const n of failAt) h.disk.failAt.add(n);
   for (const n of dieAfter) h.disk.dieAfter.add(n);
   for (const person of scenario.people) await act(h, person);

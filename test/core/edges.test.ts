@@ -211,3 +211,62 @@ it("running out of memory again and again ends the turn, and the next message wo
   expect(h.head.status).toBe("completed");
   sound(h);
 });
+
+describe("the idempotency key of an effect", () => {
+  const keys = (h: Harness) => h.tools.dispatched.map((r) => r.idempotencyKey);
+
+  it("is the same for a call that is repeated because its outcome was unknown, and a new one after a known result", async () => {
+    const h = new Harness({ script: [plan("a"), work("x"), work("x"), work("x"), complete(true)] });
+    let n = 0;
+    h.tools.behaviour = () =>
+      n++ === 0 ? { ok: false, unknown: true, text: "no answer came" } : succeed();
+    await h.run("Do");
+    const [first, second, third] = keys(h);
+    expect(first).toBeDefined();
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+    sound(h);
+  });
+
+  it("is the same when the object died under the call and it is run again", async () => {
+    const h = new Harness({ script: [plan("a"), work("x"), complete(true)] });
+    h.disk.failAt.add(4);
+    await h.run("Do");
+    expect(keys(h)).toHaveLength(2);
+    expect(new Set(keys(h)).size).toBe(1);
+    sound(h);
+  });
+
+  it("is the same when a report of an unknown outcome made the model call again", async () => {
+    const pay = call(["shell_exec", { command: "pay" }]);
+    const h = new Harness({ script: [plan("a"), pay, pay, complete(true)] });
+    h.disk.failAt.add(4);
+    await h.run("Do");
+    expect(keys(h)).toHaveLength(2);
+    expect(new Set(keys(h)).size).toBe(1);
+    sound(h);
+  });
+
+  it("differs between steps, arguments and sessions' turns; reads have none", async () => {
+    const script = [
+      plan("a", "b"),
+      work("x"),
+      work("y"),
+      call(["file_read", { path: "x" }]),
+      complete(true),
+      work("x"),
+      complete(true),
+      call(["deliver_result", { message: "F" }]),
+      plan("c"),
+      work("x"),
+      complete(true),
+    ];
+    const h = new Harness({ script });
+    await h.run("Do");
+    await h.run("More");
+    expect(keys(h)[2]).toBeUndefined();
+    const effects = keys(h).filter((k) => k !== undefined);
+    expect(new Set(effects).size).toBe(effects.length);
+    sound(h);
+  });
+});

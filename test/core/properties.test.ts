@@ -4,6 +4,8 @@
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { Mode } from "../../src/core/session.ts";
+import type { SettingsLayer } from "../../src/core/settings.ts";
 import {
   call,
   complete,
@@ -21,6 +23,9 @@ import {
 type Whim =
   | "sane"
   | "text"
+  | "rescued"
+  | "again"
+  | "tooLong"
   | "blank"
   | "unknown"
   | "badArgs"
@@ -41,6 +46,10 @@ const WHIMS: Whim[] = [
   "sane",
   "sane",
   "text",
+  "rescued",
+  "again",
+  "again",
+  "tooLong",
   "blank",
   "unknown",
   "badArgs",
@@ -68,6 +77,7 @@ function sane(r: RequestBody, n: number): Scripted {
   const offered = new Set(r.tools?.map((t) => t.function.name));
   if (offered.has("create_plan")) return plan(`a${n}`, `b${n}`);
   if (offered.has("update_plan")) return update([String(n), "again"]);
+  if (offered.has("agent_response")) return call(["agent_response", { text: `answer ${n}` }]);
   if (!offered.has("complete_step")) return text(`answer ${n}`);
   if (r.tool_choice !== "auto") return deliver(`Final ${n}`);
   return n % 2
@@ -83,6 +93,14 @@ function whimsical(whim: Whim, r: RequestBody, n: number): Scripted {
       return text(`words ${n}`);
     case "blank":
       return text(" ");
+    case "rescued":
+      return text(
+        `<tool_call>${JSON.stringify({ name: "file_read", arguments: { path: "1" } })}</tool_call>`,
+      );
+    case "again":
+      return call(["file_read", { path: "1" }]);
+    case "tooLong":
+      return fail("context_overflow", false);
     case "unknown":
       return call(["nope", {}], write("u"));
     case "badArgs":
@@ -215,7 +233,7 @@ function lostMessages(h: Harness): string[] {
 }
 
 async function live(
-  mode: "agent" | "chat",
+  mode: Mode,
   whims: Whim[],
   happenings: Happening[],
   slow: number[],
@@ -223,7 +241,10 @@ async function live(
 ): Promise<void> {
   let asked = 0;
   const rule = (r: RequestBody) => whimsical(whims[asked] ?? "sane", r, asked++);
-  const settings = { limits: { maxIterations: 12, maxReplans: 2 } };
+  const settings: SettingsLayer = {
+    limits: { maxIterations: 12, maxReplans: 2, maxContextTokens: 4_500 },
+    harness: { enabled: slow.length % 2 === 0, compact: { keepRecentSteps: 2 } },
+  };
   const h = new Harness({ mode, script: rule, settings });
   h.model.ticks = (n) => ticks[n % ticks.length] ?? 0;
   let ran = 0;
@@ -252,7 +273,7 @@ async function live(
   expect(effects.length).toBe(new Set(effects).size);
 }
 
-for (const mode of ["agent", "chat"] as const) {
+for (const mode of ["agent", "chat", "workflow", "direct"] as const) {
   it(`${mode}: any replies, people, failures and crashes leave a sound session`, async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -279,6 +279,7 @@ function assist({ messages, tools }: Asked): Said {
 const turnStart = (messages: readonly Message[]): number =>
   messages.findLastIndex(
     (m) =>
-      (m.role === "assistant" && m.calls.length === 0) ||
+      (m.role === "assistant" &&
+        (m.calls.length === 0 || m.calls.some((c) => c.name === "agent_response"))) ||
       (m.role === "tool" && /^(Stopped|Cancelled|Not run)\b/.test(m.text)),
   ) + 1;
