@@ -56,7 +56,7 @@ export const until = (check: () => void | Promise<void>): Promise<void> =>
   vi.waitFor(check, { timeout: 8_000, interval: 4 });
 
 export interface Options {
-  mode?: "agent" | "chat";
+  mode?: "agent" | "chat" | "workflow" | "direct";
   settings?: Record<string, unknown>;
   headers?: Record<string, string>;
 }
