@@ -8,7 +8,12 @@ export default defineConfig({
         test: {
           name: "core",
           environment: "node",
-          include: ["test/core/**/*.test.ts", "test/page/**/*.test.ts", "test/tools/**/*.test.ts"],
+          include: [
+            "test/core/**/*.test.ts",
+            "test/page/**/*.test.ts",
+            "test/tools/**/*.test.ts",
+            "test/faults/**/*.test.ts",
+          ],
         },
       },
       {

@@ -3,11 +3,11 @@
 import type { Call } from "./call.ts";
 import { clean } from "./chars.ts";
 import { shownArgs } from "./draft.ts";
-import { callKey, onceKey, repeats } from "./duplicates.ts";
+import { callKey, onceKey } from "./duplicates.ts";
 import type { Heard } from "./guard.ts";
 import type { Reply } from "./ports.ts";
 import type { Policy } from "./roles.ts";
-import { type Session, settingsOf } from "./session.ts";
+import type { Session } from "./session.ts";
 import type { Harness } from "./settings.ts";
 import { isTerminal } from "./terminal.ts";
 import { entryOf } from "./tracker.ts";
@@ -72,29 +72,22 @@ export function callOf(
     volatile,
     recovery,
   };
-  return kind === "work" ? workCall(call, heard, brief, s, policy, harness) : call;
+  if (kind === "void" || kind === "terminal") return call;
+  const done = entryOf(harness, heard.name, heard.args);
+  return kind === "work" ? workCall({ ...call, done }, heard, brief, s, policy) : { ...call, done };
 }
 
-const runningStepId = (s: Session): string =>
+/** The step under way; sessions without a plan have one endless step. */
+export const runningStepId = (s: Session): string =>
   s.plan?.steps.find((step) => step.status === "running")?.id ?? "";
 
-function workCall(
-  call: Call,
-  heard: Heard,
-  brief: unknown,
-  s: Session,
-  policy: Policy,
-  harness: Harness,
-): Call {
+function workCall(call: Call, heard: Heard, brief: unknown, s: Session, policy: Policy): Call {
   const key = callKey(heard.name, heard.args);
-  const row = settingsOf(s).duplicates.enabled ? repeats(s, { ...call, key }) : undefined;
   return {
     ...call,
     key,
     ...(call.effect ? { once: onceKey(s, runningStepId(s), key) } : {}),
-    done: entryOf(harness, heard.name, heard.args),
     ...(typeof brief === "string" && brief ? { brief } : {}),
-    ...(row === undefined ? {} : { kind: "copy", copyOf: row }),
     ...(policy.terminal.includes(heard.name) ? { final: true as const } : {}),
   };
 }

@@ -6,7 +6,7 @@
  * B3  A terminal call is looked at last, when its mates have ended; a failed mate refuses it.
  * B4  The reply and the intent to run its first calls are one commit.
  */
-import { callOf, replyMessage } from "./accept.ts";
+import { callOf, replyMessage, runningStepId } from "./accept.ts";
 import type { Call } from "./call.ts";
 import { batchOf, endCall, endOpenCalls, isOpen, patchCall, startCall } from "./calls.ts";
 import { clean, head } from "./chars.ts";
@@ -22,7 +22,7 @@ import {
   setStatus,
   speak,
 } from "./draft.ts";
-import { countLap, noteResult } from "./duplicates.ts";
+import { countLap, noteResult, repeats } from "./duplicates.ts";
 import type { FileInfo, NudgeReason } from "./events.ts";
 import type { Heard } from "./guard.ts";
 import { LIMITS } from "./limits.ts";
@@ -71,7 +71,7 @@ export function advance(d: Draft): void {
     if (call.kind === "ask") return ask(d, call);
     if (call.kind === "notify") notify(d, call);
     else {
-      startCall(d, call);
+      begin(d, call);
       if (!batch.parallel) return;
     }
   }
@@ -79,9 +79,20 @@ export function advance(d: Draft): void {
   closeBatch(d, []);
 }
 
+/** A read that would only repeat what is known as of now becomes a copy; all else runs. */
+function begin(d: Draft, call: Call): void {
+  const { enabled } = settingsOf(d.s).duplicates;
+  const row = enabled ? repeats(d.s, call, batchOf(d).memory) : undefined;
+  if (row === undefined) return startCall(d, call);
+  const copy = { kind: "copy" as const, copyOf: row };
+  patchCall(d, call.id, copy);
+  startCall(d, { ...call, ...copy });
+}
+
 function notify(d: Draft, call: Call): void {
   speak(d, "notice", String(call.args.text));
   endCall(d, call, { ok: true, text: '{"success":true}' });
+  if (call.done) d.s.done = record(d.s.done, call.done);
 }
 
 /** Opens the wait once everything before the question has ended; everything after it is not run. */
@@ -111,10 +122,12 @@ function ask(d: Draft, call: Call): void {
 
 function refuseTerminal(d: Draft, call: Call, reason: NudgeReason, text: string): void {
   d.s.attempts += 1;
+  if (reason === "premature_complete") d.s.premature += 1;
   nudge(d, reason, call.id);
   endCall(d, call, { ok: false, text });
+  endOpenCalls(d, NOT_RUN.mateFailed, NOT_RUN.mateFailed);
   d.s.batch = null;
-  if (d.s.attempts > harnessFor(d).maxRetriesPerStep) {
+  if (Math.max(d.s.attempts, d.s.premature) > harnessFor(d).maxRetriesPerStep) {
     exhaust(d, "retry_exhausted", say(d).retryExhausted(d.s.attempts));
   }
 }
@@ -133,8 +146,9 @@ function closeBatch(d: Draft, files: FileInfo[], looked = false): void {
   const call = calls.find((c) => (c.kind === "terminal" || c.final) && isOpen(c));
   if (!call) {
     lap(d);
-    // Progress without a terminal call: what was refused before is forgiven.
-    Object.assign(d.s, { attempts: 0, batch: null });
+    // New work is progress: what was refused before is forgiven.
+    if (calls.some((c) => c.kind === "work" && c.ok && !c.stale)) d.s.attempts = 0;
+    d.s.batch = null;
     return;
   }
   if (calls.some((c) => c.kind === "work" && c.ok === false)) {
@@ -165,7 +179,7 @@ export function takeResult(d: Draft, call: Call, result: ToolResult): void {
     endCall(d, call, { ok: result.ok, text: result.text });
     return advance(d);
   }
-  const tooOften = noteResult(d.s, call, result);
+  const tooOften = noteResult(d.s, call, runningStepId(d.s), result);
   if (result.ok) succeeded(d, call, result, tooOften);
   else failed(d, call, result);
 }
@@ -181,6 +195,7 @@ function succeeded(d: Draft, call: Call, result: ToolResult, tooOften: boolean):
   if (call.done) d.s.done = record(d.s.done, call.done);
   if (WORK_TOOLKITS.has(call.toolkit)) d.s.work += 1;
   if (!call.final) return advance(d);
+  endOpenCalls(d, NOT_RUN.superseded, NOT_RUN.superseded);
   d.s.batch = null;
   answerWith(d, finalText(result.text));
 }
@@ -212,5 +227,6 @@ export function takeAnswer(d: Draft, text: string): void {
   const call = batchOf(d).calls.find((c) => c.kind === "ask" && isOpen(c));
   if (!call) throw new Error("no question is open");
   endCall(d, call, { ok: true, text, kind: "answer" });
+  if (call.done) d.s.done = record(d.s.done, call.done);
   advance(d);
 }

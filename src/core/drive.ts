@@ -13,6 +13,7 @@ import { liveId } from "./draft.ts";
 import { apply, next } from "./flow.ts";
 import { missingResults } from "./history.ts";
 import { LIMITS } from "./limits.ts";
+import { splitLive } from "./live.ts";
 import type { MemoryName } from "./memory.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Change, Flight, LiveFrame, ModelRequest, Piece, Ports, ToolRun } from "./ports.ts";
@@ -204,7 +205,13 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     const s = store.session();
     const fit = shorten(s, kit, store.rows(memory), request);
     if (fit) keep({ type: "compacted", memory, ...fit });
-    else if (s.overflow === "found") keep({ type: "model_failed", era: s.era, failure: TOO_LONG });
+    else if (s.overflow === "found")
+      keep({
+        type: "model_failed",
+        era: s.era,
+        failure: TOO_LONG,
+        inputChars: request.body.length,
+      });
     return fit !== null || s.overflow === "found";
   }
 
@@ -218,8 +225,11 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     const id = liveId(s);
     // In the air before the call: a model may speak at once.
     aloft.set(key, self);
+    const split = splitLive();
     const flight = ports.model.call(request, (piece) => {
-      if (aloft.get(key) === self && hear(piece, id, policy.liveText)) self.spoke = id;
+      const { text, thinking } = split(piece.text ?? "");
+      const heard = { text, thinking: (piece.thinking ?? "") + thinking };
+      if (aloft.get(key) === self && hear(heard, id, policy.liveText)) self.spoke = id;
     });
     self.cancel = flight.cancel;
     fly(key, flight, self, (result) => {
@@ -231,7 +241,12 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
           inputChars: request.body.length,
         };
       }
-      return { type: "model_failed", era: s.era, failure: result.failure };
+      return {
+        type: "model_failed",
+        era: s.era,
+        failure: result.failure,
+        inputChars: request.body.length,
+      };
     });
   }
 

@@ -18,8 +18,9 @@ import { settleLoop } from "./loop.ts";
 import type { Act, Outcome } from "./outcome.ts";
 import { answered, said } from "./people.ts";
 import type { Change } from "./ports.ts";
-import { compactedHint, NOT_RUN } from "./prompt.ts";
+import { NOT_RUN } from "./prompt.ts";
 import { modelFailed, replied } from "./reply.ts";
+import { hintOf } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import type { Session } from "./session.ts";
 import { patchLayer } from "./settings.ts";
@@ -72,7 +73,7 @@ function take(d: Draft, outcome: Outcome): boolean {
       replied(d, outcome.reply, outcome.inputChars);
       return true;
     case "model_failed":
-      modelFailed(d, outcome.failure);
+      modelFailed(d, outcome.failure, outcome.inputChars);
       return true;
     case "ran":
       return ran(d, outcome.callId, outcome.result);
@@ -91,6 +92,10 @@ function take(d: Draft, outcome: Outcome): boolean {
       return true;
     case "lost":
       return lost(d);
+    case "touched":
+      if (d.s.seen.length === 0) return false;
+      d.s.seen = [];
+      return true;
     case "out_of_memory":
       if (d.s.status !== "running") return false;
       turn.failTurn(d, "out_of_memory", draft.say(d).outOfMemory);
@@ -118,16 +123,7 @@ function compacted(d: Draft, o: Extract<Outcome, { type: "compacted" }>): void {
     after_tokens: boundary.tokens,
   });
   // What is done must not look open to a model whose history was shortened.
-  draft.tell(
-    d,
-    memory,
-    "hint",
-    compactedHint(
-      boundary.phase,
-      d.s.plan,
-      d.s.done.map((t) => t.tool),
-    ),
-  );
+  draft.tell(d, memory, "hint", hintOf(d.s, boundary.phase));
 }
 
 function patched(d: Draft, o: Extract<Outcome, { type: "patched" }>): void {

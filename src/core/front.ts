@@ -10,7 +10,7 @@ import { type Kit, offeredTools, type Policy, policyOf } from "./roles.ts";
 import { type Session, settingsOf } from "./session.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system.ts";
-import type { ToolSpec } from "./tool.ts";
+import type { JsonObject, ToolSpec } from "./tool.ts";
 
 /** The model that has the word, and what its endpoint takes as far as this session has learned. */
 export interface Target {
@@ -74,6 +74,12 @@ export function frontOf(s: Session, kit: Kit): Front {
   return front;
 }
 
+/** No tool may be called; an endpoint that does not take the field at all is not told. */
+const noneOf = (profile: Profile): JsonObject => ({
+  ...toolFieldsOf(profile, "auto"),
+  ...(profile.toolChoice === "none" ? {} : { tool_choice: "none" }),
+});
+
 function makeFront(
   policy: Policy,
   kit: Kit,
@@ -85,10 +91,7 @@ function makeFront(
   // A history with calls needs its tools sent even when none may be called any more.
   const listed = left.length > 0 ? left : offeredTools(policy, kit, settings, false);
   const { tools, leftOut } = toolsFor(listed, profile.dialect, profile.strict);
-  const choice =
-    left.length > 0
-      ? toolFieldsOf(profile, policy.toolChoice)
-      : { ...toolFieldsOf(profile, "auto"), tool_choice: "none" };
+  const choice = left.length > 0 ? toolFieldsOf(profile, policy.toolChoice) : noneOf(profile);
   const options = JSON.stringify({
     model,
     ...fieldsOf(profile),

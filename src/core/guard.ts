@@ -44,6 +44,8 @@ export interface Judge {
   /** Successful work calls of this step, and what has succeeded in this turn. */
   work: number;
   done: readonly Done[];
+  /** Replies that were refused in a row before this one. */
+  attempts: number;
 }
 
 const NO_FACTS: ToolFacts = { ...TERMINAL_FACTS, toolkit: "unknown" };
@@ -61,6 +63,10 @@ function hear(raw: RawCall, judge: Judge): Heard {
   return { name, args, facts: tool ?? NO_FACTS, fault: found };
 }
 
+/** One of our terminal tools. A client's own tool may bear the same name: its facts tell them apart. */
+const ends = (name: string, facts: ToolFacts | undefined): boolean =>
+  isTerminal(name) && facts?.toolkit !== "client";
+
 /** What is wrong with a call; the first rule that it breaks. */
 function objection(
   name: string,
@@ -70,7 +76,7 @@ function objection(
   judge: Judge,
 ): Fault | null {
   const { policy } = judge;
-  const misplaced = isTerminal(name) && !policy.terminal.includes(name);
+  const misplaced = ends(name, tool) && !policy.terminal.includes(name);
   if (misplaced) return fault("wrong_phase", say.wrongPhase(name, policy.terminal));
   if (!tool) {
     const names = judge.offered.map((t) => t.name);
@@ -86,10 +92,13 @@ function objection(
   return policy.guarded && policy.tools ? order(name, args, judge) : null;
 }
 
+/** Required steps hold back what ends the work; the summary of a plan comes after it, however it went. */
+const closes = (name: string, args: JsonObject, policy: Policy): boolean =>
+  policy.terminal.includes(name) && name !== "deliver_result" && args.success !== false;
+
 /** Required steps before a terminal tool, prerequisites before any. */
 function order(name: string, args: JsonObject, { policy, harness, done }: Judge): Fault | null {
-  const ends = policy.terminal.includes(name) && args.success !== false;
-  const missing = ends ? missingSteps(done, harness) : [];
+  const missing = closes(name, args, policy) ? missingSteps(done, harness) : [];
   if (missing.length > 0) {
     return fault("required_step_missing", say.requiredStepMissing(name, missing));
   }
@@ -99,7 +108,7 @@ function order(name: string, args: JsonObject, { policy, harness, done }: Judge)
 
 /** Of several terminal calls the last valid one counts; the others are answered and do no harm. */
 function oneTerminal(calls: Heard[], policy: Policy): Heard[] {
-  const accepts = (c: Heard) => isTerminal(c.name) && policy.terminal.includes(c.name);
+  const accepts = (c: Heard) => policy.terminal.includes(c.name);
   const winner = calls.findLast((c) => accepts(c) && !c.fault);
   if (!winner) return calls;
   return calls.map((c) =>
@@ -109,11 +118,14 @@ function oneTerminal(calls: Heard[], policy: Policy): Heard[] {
 
 /** The same call twice in one reply runs once. */
 function oneOfTwins(calls: Heard[]): Heard[] {
-  // Its label for people does not make a call another one.
-  const bare = calls.map(({ name, args: { brief: _, ...args } }) => ({ name, args }));
+  // Its label for people does not make a call another one; to a client's tool it is an argument like any.
+  const bare = calls.map(({ name, args, facts }) => {
+    const { brief: _, ...rest } = args;
+    return { name, args: facts.toolkit === "client" ? args : rest };
+  });
   const twins = new Set(dedupeCalls(bare));
   return calls.map((c, i) =>
-    twins.has(i) && !c.fault && !c.idle && !isTerminal(c.name)
+    twins.has(i) && !c.fault && !c.idle && !ends(c.name, c.facts)
       ? { ...c, idle: say.NOT_RUN.twin }
       : c,
   );
@@ -129,7 +141,12 @@ function checkWork(calls: Heard[], { policy, work }: Judge): Heard[] {
   );
 }
 
-function judgeText(reply: Reply, { policy, offered }: Judge): Verdict {
+/** The provider held the reply back, or the model declined: said again, it may say more. */
+const WITHHELD = new Set(["content_filter", "refusal"]);
+/** A text that opens like a call of some model's own format, and could not be read as one. */
+const BROKEN_CALL = /^\s*(?:<tool_call|<function=|<invoke|\[TOOL_CALLS\]|<\|python_tag\|>|<｜tool)/;
+
+function judgeText(reply: Reply, { policy, offered, attempts }: Judge): Verdict {
   const text = clean(reply.text);
   const refused = (reason: NudgeReason, nudge: string): Verdict => ({
     type: "refused",
@@ -141,7 +158,13 @@ function judgeText(reply: Reply, { policy, offered }: Judge): Verdict {
     return refused("empty_reply", say.emptyReply(policy.terminal, offered.length > 0));
   }
   const cut = reply.finish === "length";
-  if (policy.bareTextFinal) return { type: "final", text, cut };
+  if (policy.bareTextFinal) {
+    // Nudged once; a model that keeps declining has answered.
+    const withheld = policy.guarded && WITHHELD.has(reply.finish ?? "") && attempts === 0;
+    if (withheld) return refused("empty_reply", say.WITHHELD);
+    const broken = policy.guarded && BROKEN_CALL.test(text);
+    return broken ? refused("invalid_arguments", say.BROKEN_CALL) : { type: "final", text, cut };
+  }
   return cut
     ? refused("output_limit", say.NOT_RUN.cut)
     : refused("bare_text", say.bareText(policy.terminal));
@@ -151,7 +174,7 @@ export function judgeReply(reply: Reply, judge: Judge): Verdict {
   // Where nothing may be called, a call is only noise: a history with calls but without tools would be refused.
   if (reply.calls.length === 0 || judge.offered.length === 0) return judgeText(reply, judge);
   const raw = reply.calls.slice(0, LIMITS.replyCalls);
-  if (reply.finish === "length" || reply.finish === null) {
+  if (reply.finish === "length" || reply.finish === null || reply.finish === "content_filter") {
     const cut = fault("output_limit", say.NOT_RUN.cut);
     const calls = raw.map((c) => ({ ...hear(c, judge), fault: cut }));
     return { type: "refused", reason: "output_limit", calls, nudge: null };

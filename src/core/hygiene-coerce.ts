@@ -28,7 +28,7 @@ const OPEN_ENDED = ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"
 // ---------------------------------------------------------------- schemas
 
 /** What a local reference points at. */
-function resolve(ref: string, root: JsonObject): unknown {
+export function resolve(ref: string, root: JsonObject): unknown {
   if (!ref.startsWith("#/")) return undefined;
   const steps = ref.slice(2).split("/");
   return steps.reduce<unknown>((node, step) => {

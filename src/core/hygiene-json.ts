@@ -32,8 +32,8 @@ const WORDS = new Map<string, unknown>([
   ["None", null],
 ]);
 const RAW_BREAKS: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-/** Keys that reach into an object's prototype when code downstream merges carelessly. */
-const UNSAFE_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+/** The key that reaches into an object's prototype when code downstream merges carelessly. */
+const UNSAFE_KEYS: ReadonlySet<string> = new Set(["__proto__"]);
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);

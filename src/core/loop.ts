@@ -20,6 +20,7 @@ export function settleLoop(d: Draft): void {
   const steers = d.s.queue.filter((q) => q.delivery === "steer");
   if (steers.length === 0) return;
   d.s.queue = d.s.queue.filter((q) => q.delivery !== "steer");
+  turn.freshEyes(d);
   for (const q of steers)
     draft.tell(d, policyOf(d.s).memory, "said", turn.withFiles(q.text, q.attachments));
 }

@@ -29,11 +29,13 @@ export type Outcome =
   | { type: "answered"; clientId: string; text: string }
   | { type: "stopped"; clientId: string }
   | { type: "replied"; era: number; reply: Reply; inputChars: number }
-  | { type: "model_failed"; era: number; failure: ModelFailure }
+  | { type: "model_failed"; era: number; failure: ModelFailure; inputChars: number }
   | { type: "ran"; era: number; callId: string; result: ToolResult }
   | { type: "repaired"; memory: MemoryName; rows: Row[] }
   | { type: "compacted"; memory: MemoryName; boundary: Boundary; from: number }
   | { type: "patched"; title?: string; pinned?: boolean; settings?: SettingsLayer }
+  /** Files changed from outside, by an upload or a delete. */
+  | { type: "touched" }
   | { type: "lost" }
   /** The platform killed the object for its memory, again and again. */
   | { type: "out_of_memory" };

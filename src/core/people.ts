@@ -67,6 +67,7 @@ export function answered(d: Draft, text: string, clientId: string, files: FileIn
       files.map((f) => f.path),
     ),
   );
+  turn.freshEyes(d);
   const { memory } = policyOf(d.s);
   if (memory === "executor") {
     draft.tell(

@@ -42,6 +42,8 @@ export interface ModelFailure {
   retryable: boolean;
   /** What the provider asked us to wait, in milliseconds. */
   retryAfterMs?: number;
+  /** HTTP status of a refusal of the request itself; absent for every other failure. */
+  status?: number;
   /** What of the request it was about: with a smaller profile the endpoint may take it. */
   hint?: Hint;
 }

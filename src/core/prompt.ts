@@ -40,12 +40,17 @@ export const updatePlan = (plan: Plan, why: { step?: Step; message?: string }): 
   ].join("\n");
 
 const outcomeOf = (s: Step) =>
-  `- [${s.id}] ${s.description} → ${s.status === "completed" && s.success !== false ? "ok" : "failed"}: ${head(s.error ?? s.result ?? "", 500)}`;
+  `- [${s.id}] ${s.description} → ${s.status === "completed" && s.success !== false ? "ok" : "failed"}: ${head(s.error || s.result || "", 500)}`;
+
+/** Steps whose outcome is told in full; of older ones only that they ended, so that a long plan stays readable. */
+const TOLD = 6;
 
 /** Finished steps, one a line; the model reads them before each step and before the summary. */
 export const priorSteps = (plan: Plan): string => {
   const ended = plan.steps.filter((s) => s.status === "completed" || s.status === "failed");
-  return ended.length > 0 ? ended.map(outcomeOf).join("\n") : "(none)";
+  const line = (s: Step, i: number): string =>
+    i < ended.length - TOLD ? head(outcomeOf({ ...s, result: "", error: "" }), 160) : outcomeOf(s);
+  return ended.length > 0 ? ended.map(line).join("\n") : "(none)";
 };
 
 /** `task`: the user's message, for the first step of a turn only; it stays in the memory after that. */
@@ -133,5 +138,9 @@ export const emptyReply = (terminal: readonly string[], tools: boolean) => {
     ? `Your reply was empty. Call a tool; finish with \`${terminal.join("` or `")}\`.`
     : "Your reply was empty. Answer the user, or call a tool.";
 };
+export const WITHHELD =
+  "Your last reply was withheld or declined. Answer in another way, or say plainly what you cannot do and why.";
+export const BROKEN_CALL =
+  "Your last reply looks like a tool call that was written as text and could not be read. Call the tool itself, or answer in plain text.";
 export const toolFailed = (name: string, error: string) =>
   `The tool "${name}" failed: ${error}\nRetry with corrected arguments or choose another tool.`;

@@ -6,12 +6,14 @@ import { estimate } from "./compaction.ts";
 import type { LeftOut } from "./dialect.ts";
 import type { Draft } from "./draft.ts";
 import * as draft from "./draft.ts";
+import type { NudgeReason } from "./events.ts";
 import { frontOf, targetOf } from "./front.ts";
 import { judgeReply, refusalOf, type Verdict } from "./guard.ts";
 import { LIMITS } from "./limits.ts";
 import { settleLoop } from "./loop.ts";
 import type { ModelFailure, Reply } from "./ports.ts";
 import { downgrade, type Hint } from "./profile.ts";
+import { tokensIn } from "./request.ts";
 import { rescue } from "./rescue.ts";
 import { stripThinking } from "./rescue-think.ts";
 import { policyOf } from "./roles.ts";
@@ -46,10 +48,17 @@ function learnScale(d: Draft, reply: Reply, inputChars: number): void {
 }
 
 /** Thinking stands apart from what was said, and a call that was written as text is a call. */
-function understood(reply: Reply, offered: readonly ToolSpec[], rescues: boolean): Reply {
+function understood(
+  reply: Reply,
+  offered: readonly ToolSpec[],
+  rescues: boolean,
+  wholeOnly: boolean,
+): Reply {
   const { text, thinking } = stripThinking(reply.text);
   const plain = { ...reply, text, thinking: [reply.thinking, thinking].filter(Boolean).join("\n") };
   const found = rescues ? rescue(plain, offered) : null;
+  // Where plain text is an answer, a call with prose around it may only be quoted: it must be all there is.
+  if (found && wholeOnly && found.text !== "") return plain;
   return found ? { ...plain, text: found.text, calls: found.calls, finish: "tool_calls" } : plain;
 }
 
@@ -72,9 +81,14 @@ export function replied(d: Draft, raw: Reply, inputChars: number): void {
   learnScale(d, raw, inputChars);
   const { offered, leftOut } = frontOf(d.s, d.kit);
   if (leftOut.length > 0) tellLeftOut(d, leftOut);
-  const reply = understood(raw, offered, policy.guarded && harness.rescueEnabled);
-  const { work, done } = d.s;
-  const verdict = judgeReply(reply, { policy, offered, harness, work, done });
+  const reply = understood(
+    raw,
+    offered,
+    policy.guarded && harness.rescueEnabled,
+    policy.bareTextFinal,
+  );
+  const { work, done, attempts } = d.s;
+  const verdict = judgeReply(reply, { policy, offered, harness, work, done, attempts });
   if (verdict.type === "final") answer(d, reply, verdict);
   else if (verdict.type === "refused") refuse(d, reply, verdict);
   else openBatch(d, reply, verdict.calls);
@@ -88,11 +102,18 @@ function answer(d: Draft, reply: Reply, verdict: Extract<Verdict, { type: "final
   turn.answerWith(d, verdict.text, reply.thinking, draft.liveId(d.s));
 }
 
+/** Ends that came too early are counted apart: other work in between does not forgive them. */
+const PREMATURE: ReadonlySet<NudgeReason> = new Set([
+  "premature_complete",
+  "required_step_missing",
+]);
+
 /** Nothing of the reply runs; it stays in the memory with every call answered, and the model is told why. */
 function refuse(d: Draft, reply: Reply, verdict: Extract<Verdict, { type: "refused" }>): void {
   const { memory } = policyOf(d.s);
   const { calls } = verdict;
   d.s.attempts += 1;
+  if (PREMATURE.has(verdict.reason)) d.s.premature += 1;
   const ids = calls.map(() => draft.newId(d, "c"));
   draft.nudge(d, verdict.reason, ids[calls.findIndex((c) => c.fault)]);
   if (calls.length > 0 || reply.text.trim() !== "") {
@@ -108,7 +129,7 @@ function refuse(d: Draft, reply: Reply, verdict: Extract<Verdict, { type: "refus
     });
   }
   if (verdict.nudge) draft.tell(d, memory, "nudge", verdict.nudge);
-  if (d.s.attempts > draft.harnessFor(d).maxRetriesPerStep) {
+  if (Math.max(d.s.attempts, d.s.premature) > draft.harnessFor(d).maxRetriesPerStep) {
     const why = draft.say(d);
     const text = verdict.reason === "output_limit" ? why.outputLimit : why.retryExhausted;
     turn.exhaust(d, "retry_exhausted", text(d.s.attempts));
@@ -122,18 +143,25 @@ const backoff = (tries: number) => 500 * 2 ** (tries - 1);
 function giveUp(d: Draft, hint: Hint): boolean {
   const { key, profile } = targetOf(d.s, d.kit);
   const hints = d.s.profiles[key]?.hints ?? [];
-  const less = hints.includes(hint) ? null : downgrade(profile, hint);
+  // Everything else can only be given up further; these two would be traded for each other for ever.
+  const traded = hint.startsWith("reasoning") && hints.includes(hint);
+  const less = traded ? null : downgrade(profile, hint);
   if (!less) return false;
   d.s.profiles = { ...d.s.profiles, [key]: { profile: less, hints: [...hints, hint] } };
   return true;
 }
 
-export function modelFailed(d: Draft, failure: ModelFailure): void {
-  if (failure.code === "context_overflow" && d.s.overflow === "no") {
-    // The same request would be refused again: it is made shorter first, once.
-    d.s.overflow = "found";
-    return;
-  }
+/** Too long for the endpoint: the same request would be refused again, so it is made shorter first, once. */
+function overflowed(d: Draft, inputChars: number): void {
+  const { key } = targetOf(d.s, d.kit);
+  const size = tokensIn(d.s, policyOf(d.s).memory)(inputChars);
+  d.s.overflow = "found";
+  d.s.windows = { ...d.s.windows, [key]: Math.min(d.s.windows[key] ?? size, size) };
+}
+
+export function modelFailed(d: Draft, failure: ModelFailure, inputChars: number): void {
+  if (failure.code === "context_overflow" && d.s.overflow === "no")
+    return overflowed(d, inputChars);
   if (failure.hint && giveUp(d, failure.hint)) return;
   d.s.tries += 1;
   const spent = !failure.retryable || d.s.tries >= LIMITS.modelTries;

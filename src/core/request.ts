@@ -8,9 +8,10 @@
  */
 import { compaction, estimate, shown, UNTOUCHED } from "./compaction.ts";
 import { frontOf, targetOf } from "./front.ts";
-import type { Row } from "./memory.ts";
+import type { MemoryName, Row } from "./memory.ts";
 import type { ModelRequest } from "./ports.ts";
 import { shapeMessage } from "./profile.ts";
+import { compactedHint } from "./prompt.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import { type Session, settingsOf } from "./session.ts";
 import { harnessOf } from "./settings.ts";
@@ -43,14 +44,37 @@ export function shorten(
   const { memory, role } = policyOf(s);
   const settings = settingsOf(s);
   const { compact } = harnessOf(settings, role);
-  const window = settings.limits.maxContextTokens;
+  const { key, profile } = targetOf(s, kit);
+  const window = Math.min(
+    settings.limits.maxContextTokens,
+    s.windows[key] ?? Number.POSITIVE_INFINITY,
+  );
   const forced = s.overflow === "found";
-  const scale = s.scale[memory] ?? 1;
-  const tokens = (chars: number) => Math.ceil(estimate(chars) * scale);
+  const tokens = tokensIn(s, memory);
   const least = compact.enabled ? Math.min(...compact.phaseThresholds, 1) : 1;
   // The usual case costs one look at a length.
   if (!forced && tokens(request.body.length) < least * window) return null;
-  const front = tokens(frontOf(s, kit).text.length);
-  const held = s.compacted[memory] ?? UNTOUCHED;
-  return compaction({ rows, held, compact, window, front, tokens, forced });
+  return compaction({
+    rows,
+    held: s.compacted[memory] ?? UNTOUCHED,
+    compact,
+    window,
+    front: tokens(frontOf(s, kit).text.length),
+    hint: tokens(hintOf(s, 3).length),
+    sent: (text) => shapeMessage(text, profile).length,
+    tokens,
+    forced,
+  });
+}
+
+/** Characters to tokens, as far as the provider's own counts have taught. */
+export const tokensIn =
+  (s: Session, memory: MemoryName) =>
+  (chars: number): number =>
+    Math.ceil(estimate(chars) * (s.scale[memory] ?? 1));
+
+/** What stands at the end of a history that was shortened. A plan that is about to be made anew is left out. */
+export function hintOf(s: Session, phase: number): string {
+  const tools = [...new Set(s.done.map((d) => d.tool))].slice(-30);
+  return compactedHint(phase, s.phase === "planning" ? null : s.plan, tools);
 }

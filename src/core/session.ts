@@ -104,7 +104,9 @@ export interface State {
   work: number;
   /** Reads of this step since the last effect: key and memory row of the result. */
   seen: [key: string, row: number][];
-  /** How often each effect of this step has had a known result, by key. */
+  /** Terminal calls that came too early in this run of the loop. */
+  premature: number;
+  /** How often each effect of this turn has had a known result, by step and call; `""`: how many were forgotten. */
   known: Record<string, number>;
   /** The last effectful call, its result in short, and how often it came in a row. */
   same: { key: string; result: string; count: number } | null;
@@ -135,6 +137,8 @@ export interface State {
   profiles: Record<string, Learned>;
   /** Tools that were left out in this turn have been told. */
   leftOut: boolean;
+  /** Tokens that an endpoint found too many, by provider and model: its real window is smaller. */
+  windows: Record<string, number>;
   /** Real tokens for one that was estimated, by memory, as the provider measured it last. */
   scale: Partial<Record<MemoryName, number>>;
   /** The provider found the request too long: it is to be made shorter; it has been. */
@@ -162,69 +166,77 @@ export interface NewSession {
   at: number;
 }
 
-export function newSession(n: NewSession): Session {
-  const at = new Date(n.at).toISOString();
-  return {
-    schema: SCHEMA,
-    id: n.id,
-    owner: n.owner,
-    epoch: n.epoch,
-    mode: n.mode,
-    title: n.title,
-    titled: n.title !== "",
-    pinned: false,
-    ephemeral: n.ephemeral,
-    created_at: at,
-    updated_at: at,
-    status: "idle",
-    phase: "idle",
-    run: 0,
-    era: 0,
-    seq: 0,
-    row: 0,
-    ids: 0,
-    batch: null,
-    wait: null,
-    returnTo: null,
-    asks: 0,
-    iterations: 0,
-    attempts: 0,
-    toolErrors: 0,
-    work: 0,
-    seen: [],
-    known: {},
-    same: null,
-    laps: 0,
-    withdrawn: false,
-    done: [],
-    replans: 0,
-    spent: false,
-    tries: 0,
-    retry: null,
-    restarts: 0,
-    failing: false,
-    preview: "",
-    usage: NO_USAGE,
-    turnSeq: 0,
-    compacted: {},
-    profiles: {},
-    leftOut: false,
-    scale: {},
-    overflow: "no",
-    error: null,
-    plan: null,
-    queue: [],
-    settings: n.settings,
-    turn: null,
-  };
+/** A session in which nothing has happened yet. */
+const BLANK: Session = {
+  schema: SCHEMA,
+  id: "",
+  owner: "",
+  epoch: "",
+  mode: "agent",
+  title: "",
+  titled: false,
+  pinned: false,
+  ephemeral: false,
+  created_at: "",
+  updated_at: "",
+  status: "idle",
+  phase: "idle",
+  run: 0,
+  era: 0,
+  seq: 0,
+  row: 0,
+  ids: 0,
+  batch: null,
+  wait: null,
+  returnTo: null,
+  asks: 0,
+  iterations: 0,
+  attempts: 0,
+  premature: 0,
+  toolErrors: 0,
+  work: 0,
+  seen: [],
+  known: {},
+  same: null,
+  laps: 0,
+  withdrawn: false,
+  done: [],
+  replans: 0,
+  spent: false,
+  tries: 0,
+  retry: null,
+  restarts: 0,
+  failing: false,
+  preview: "",
+  usage: NO_USAGE,
+  turnSeq: 0,
+  compacted: {},
+  profiles: {},
+  windows: {},
+  leftOut: false,
+  scale: {},
+  overflow: "no",
+  error: null,
+  plan: null,
+  queue: [],
+  settings: {},
+  turn: null,
+};
+
+export function newSession({ at, ...given }: NewSession): Session {
+  const now = new Date(at).toISOString();
+  return { ...BLANK, ...given, titled: given.title !== "", created_at: now, updated_at: now };
 }
 
 /** Parts that are stored apart from the hot state, because they change rarely. */
 export const COLD_PARTS = ["plan", "queue", "settings", "turn"] as const;
 
-/** Brings a saved session of an older schema up to date; null when it is newer than this program. */
-export function upgrade(saved: Session): Session | null {
-  return saved.schema === SCHEMA ? saved : null;
+/**
+ * Brings a saved session up to date: fields that its program did not know yet begin as in a new one. A change that
+ * needs more than that raises SCHEMA and is made here. null: it was saved by a newer program.
+ */
+export function upgrade(saved: Partial<Session>): Session | null {
+  return (saved.schema ?? 0) > SCHEMA ? null : { ...BLANK, ...saved, schema: SCHEMA };
 }
 
 /** The settings that hold for the turn under way. */

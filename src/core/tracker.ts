@@ -12,7 +12,7 @@ import type { Harness } from "./settings.ts";
 import type { JsonObject } from "./tool.ts";
 
 /** Successes kept at the most; an endless session forgets the oldest. */
-const KEPT = 500;
+const KEPT = 200;
 
 /** The arguments that a prerequisite may match on, of any tool. */
 const matched = (harness: Harness): Set<string> =>

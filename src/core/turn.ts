@@ -19,13 +19,15 @@ import { type Plan, type Queued, settingsOf } from "./session.ts";
 export function startLoop(d: Draft): void {
   Object.assign(d.s, { iterations: 0, attempts: 0, toolErrors: 0, work: 0 });
   Object.assign(d.s, {
-    seen: [],
-    known: {},
-    same: null,
-    laps: 0,
-    withdrawn: false,
+    premature: 0,
     overflow: "no",
   });
+  freshEyes(d);
+}
+
+/** Something changed that no tool did (people spoke, files came): what was read before may be read again. */
+export function freshEyes(d: Draft): void {
+  Object.assign(d.s, { seen: [], same: null, laps: 0, withdrawn: false });
 }
 
 /** A message becomes the work at hand: of a new turn, or of one that goes on. */
@@ -212,6 +214,8 @@ export function beginTurn(d: Draft): void {
     retry: null,
     error: null,
     done: [],
+    known: {},
+    leftOut: false,
   });
   d.s.turnSeq = d.s.seq + 1;
 }

@@ -54,7 +54,8 @@ async function attempt(tool: Tool, args: JsonObject, ctx: ToolContext): Promise<
   } catch (error) {
     if (error instanceof BoxUnavailable) return { ok: false, text: error.message };
     const message = error instanceof Error ? error.message : String(error);
-    return { ok: false, text: `${tool.name} failed: ${head(message, ERROR_CHARS)}` };
+    // It may have acted before it threw.
+    return { ok: false, unknown: true, text: `${tool.name} failed: ${head(message, ERROR_CHARS)}` };
   }
 }
 

@@ -5,6 +5,7 @@ import { publicConfig, VERSION } from "./config.ts";
 import { errorBody, HttpProblem, type Problem } from "./problem.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { fileRoutes } from "./routes/files.ts";
+import { openaiRoutes } from "./routes/openai.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { turnRoutes } from "./routes/turns.ts";
 
@@ -71,3 +72,4 @@ app.get("/api/config", (c) => c.json(publicConfig(c.env)));
 app.route("/api/sessions", sessionRoutes);
 app.route("/api/sessions", turnRoutes);
 app.route("/api/sessions", fileRoutes);
+app.route("/v1", openaiRoutes);

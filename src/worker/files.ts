@@ -55,6 +55,11 @@ function within({ start, end }: ByteRange, size: number): { start: number; end: 
   return start <= last ? { start, end: last } : null;
 }
 
+/** What the model has read of the files may be out of date. */
+function touched({ store, drive }: Engine): void {
+  if (store.session().seen.length > 0) drive.keep({ type: "touched" });
+}
+
 export function write(engine: Engine, path: string, bytes: Uint8Array): Answer<Upload> {
   const resolved = resolvePath(path);
   if (!resolved.ok) return no(400, "invalid_path", resolved.error);
@@ -65,6 +70,7 @@ export function write(engine: Engine, path: string, bytes: Uint8Array): Answer<U
     if (written.code === "ENOSPC") return no(507, "storage_full", written.error);
     return no(409, "path_conflict", written.error);
   }
+  touched(engine);
   const info = engine.fileInfo(resolved.path);
   return info ? yes({ info, created: written.created }) : missing(resolved.path);
 }
@@ -73,5 +79,7 @@ export function remove(engine: Engine, path: string): Answer<null> {
   const resolved = resolvePath(path);
   if (!resolved.ok) return no(400, "invalid_path", resolved.error);
   if (resolved.path === ROOT) return no(400, "invalid_path", "Name the file to delete.");
-  return engine.files.remove(resolved.path) ? yes(null) : missing(resolved.path);
+  if (!engine.files.remove(resolved.path)) return missing(resolved.path);
+  touched(engine);
+  return yes(null);
 }

@@ -169,3 +169,87 @@ it("switched off, it only acts when the window is full", async () => {
   expect((await longStep(30_000, off)).of("compaction")).toEqual([]);
   expect((await longStep(5_000, off)).of("compaction").length).toBeGreaterThan(0);
 });
+
+describe("hard cases", () => {
+  const big = (n: number) => "w".repeat(n);
+
+  it("keepRecentSteps 0 keeps one reply, and compacts a bounded number of times", async () => {
+    const h = await longStep(3_000, { harness: { compact: { keepRecentSteps: 0 } } });
+    expect(h.of("compaction").length).toBeLessThan(15);
+    expect(h.head.status).toBe("completed");
+    sound(h);
+  });
+
+  it("large arguments of old calls are cut too, and the session lives on", async () => {
+    const writes = Array.from({ length: 10 }, (_, i) =>
+      call(["file_write", { path: `f${i}`, content: big(20_000) }]),
+    );
+    const overflow = fail("context_overflow", false);
+    const h = new Harness({ script: [plan("a"), ...writes, overflow, complete(true)] });
+    await h.run("Do");
+    expect(h.head.status).toBe("completed");
+    expect(body(h, 13).length).toBeLessThan(body(h, 12).length * 0.7);
+    for (const m of messages(h, 13)) {
+      for (const c of m.tool_calls ?? [])
+        expect(typeof JSON.parse(c.function.arguments)).toBe("object");
+    }
+    sound(h);
+  });
+
+  it("a forced compaction reaches the newest results when nothing else helps enough", async () => {
+    const reads = call(
+      ...Array.from({ length: 6 }, (_, i): [string, unknown] => ["file_read", { path: `f${i}` }]),
+    );
+    const h = new Harness({
+      script: [plan("a"), reads, fail("context_overflow", false), complete(true)],
+    });
+    h.tools.behaviour = () => ({ ok: true, text: big(15_000) });
+    await h.run("Do");
+    expect(h.head.status).toBe("completed");
+    expect(body(h, 4).length).toBeLessThan(body(h, 3).length * 0.5);
+    sound(h);
+  });
+
+  it("reasoning that is not sent does not count", async () => {
+    const think = (r: Scripted): Scripted => unmeasured({ ...r, thinking: big(12_000) });
+    const script = [
+      plan("a"),
+      ...Array.from({ length: 6 }, (_, i) => work(`f${i}`)),
+      complete(true),
+    ].map(think);
+    const h = await new Harness({ script, settings: { limits: { maxContextTokens: 12_000 } } }).run(
+      "Do",
+    );
+    expect(h.of("compaction")).toEqual([]);
+    sound(h);
+  });
+
+  it("what an endpoint found too long is remembered: later requests are shortened before they are refused", async () => {
+    const works = (n: number) => Array.from({ length: n }, (_, i) => unmeasured(work(`${n}-${i}`)));
+    const script = [
+      unmeasured(plan("a")),
+      ...works(6),
+      fail("context_overflow", false),
+      ...works(5),
+      unmeasured(complete(true)),
+    ];
+    const h = new Harness({ script });
+    h.tools.behaviour = () => ({ ok: true, text: big(6_000) });
+    await h.run("Do");
+    const refused = body(h, 8).length;
+    expect(h.model.bodies.slice(8).every((b) => b.length < refused)).toBe(true);
+    sound(h);
+  });
+
+  it("a plan of forty steps does not fill the window with its own history", async () => {
+    const steps = Array.from({ length: 40 }, (_, i) => `step ${i}`);
+    const script = [
+      plan(...steps),
+      ...steps.flatMap((s) => [work(s), complete(true, big(1_500))]),
+      deliver("F"),
+    ];
+    const h = await new Harness({ script: script.map(unmeasured) }).run("Do");
+    expect(h.of("compaction")).toEqual([]);
+    sound(h);
+  });
+});

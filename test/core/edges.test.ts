@@ -1,5 +1,6 @@
 /** Places where two rules meet: a spent budget and a crash, a replan after the end was near, a bug in the shell. */
 import { describe, expect, it } from "vitest";
+import { upgrade } from "../../src/core/session.ts";
 import { mergeSettings } from "../../src/core/settings.ts";
 import {
   askUser,
@@ -247,6 +248,18 @@ describe("the idempotency key of an effect", () => {
     sound(h);
   });
 
+  it("differs for the same effect that is wanted again: in a follow-up, and in a step of the same id", async () => {
+    const h = new Harness({ script: [plan("a"), work("pay"), { ...complete(true), held: true }] });
+    await h.run("pay 10");
+    h.say("pay it again", "follow_up");
+    h.model.add(plan("a"), work("pay"), complete(true));
+    h.model.release();
+    await h.settle();
+    expect(keys(h)).toHaveLength(2);
+    expect(new Set(keys(h)).size).toBe(2);
+    sound(h);
+  });
+
   it("differs between steps, arguments and sessions' turns; reads have none", async () => {
     const script = [
       plan("a", "b"),
@@ -268,5 +281,25 @@ describe("the idempotency key of an effect", () => {
     const effects = keys(h).filter((k) => k !== undefined);
     expect(new Set(effects).size).toBe(effects.length);
     sound(h);
+  });
+});
+
+describe("a session that an older program saved", () => {
+  it("begins fields that it lacks as a new one, and goes on", async () => {
+    const h = await new Harness({ script: [plan("a"), askUser("?")] }).run("Do");
+    const saved = JSON.parse(h.disk.session) as Record<string, unknown>;
+    for (const field of ["seen", "known", "profiles", "scale", "laps", "overflow"])
+      delete saved[field];
+    h.disk.session = JSON.stringify(upgrade(saved));
+    h.crash();
+    h.model.add(work(), complete(true));
+    h.answer("B");
+    await h.settle();
+    expect(h.head.status).toBe("completed");
+    sound(h);
+  });
+
+  it("is not opened when it was saved by a newer one", () => {
+    expect(upgrade({ schema: 99 })).toBe(null);
   });
 });

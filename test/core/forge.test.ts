@@ -449,3 +449,186 @@ describe("hygiene", () => {
     sound(h);
   });
 });
+
+describe("duplicates and change", () => {
+  /** A tiny file: a read gives what was written last. */
+  const withFile = (h: Harness) => {
+    let content = "OLD";
+    h.tools.behaviour = (run) => {
+      if (run.name === "file_write") content = String(run.args.content);
+      return succeed(run.name === "file_read" ? content : "ok");
+    };
+    return {
+      put: (text: string) => {
+        content = text;
+      },
+    };
+  };
+
+  it("a read behind a write in the same reply reads what was written", async () => {
+    const both = call(["file_write", { path: "x", content: "NEW" }], ["file_read", { path: "x" }]);
+    const h = new Harness({ script: [plan("a"), read("x"), both, complete(true)] });
+    withFile(h);
+    await h.run("Do");
+    expect(results(h, 4).at(-1)).toBe("NEW");
+    sound(h);
+  });
+
+  it("after an answer, a steer or an upload what was read before is read again", async () => {
+    const ask = call(["message_ask_user", { text: "Done?" }]);
+    const h = new Harness({ script: [plan("a"), read("x"), ask, read("x"), complete(true)] });
+    const file = withFile(h);
+    await h.run("Do");
+    file.put("CORRECTED");
+    h.answer("I uploaded a corrected one");
+    await h.settle();
+    expect(results(h, 5).at(-1)).toBe("CORRECTED");
+    sound(h);
+
+    const g = new Harness({
+      mode: "chat",
+      script: [read("x"), { ...read("x"), held: true }, text("ok")],
+    });
+    const other = withFile(g);
+    await g.run("q");
+    other.put("UPLOADED");
+    g.keep({ type: "touched" });
+    g.model.release();
+    await g.settle();
+    expect(results(g, 3).at(-1)).toBe("UPLOADED");
+    sound(g);
+  });
+
+  it("a person's words give the tools back to a model that went in circles", async () => {
+    const h = new Harness({
+      script: [plan("a"), read("x"), read("x"), { ...read("x"), held: true }],
+    });
+    await h.run("Do");
+    h.say("read y instead");
+    h.model.add(read("y"), complete(true));
+    h.model.release();
+    await h.settle();
+    expect(h.offered(5)).toContain("file_read");
+    expect(h.head.status).toBe("completed");
+    sound(h);
+  });
+
+  it("another call in between makes it no row of the same", async () => {
+    const test: Scripted = call(["shell_exec", { command: "npm test" }]);
+    const h = await new Harness({
+      script: [plan("a"), test, read("1"), test, read("2"), test, complete(true)],
+    }).run("Do");
+    expect(h.of("nudge")).toEqual([]);
+    sound(h);
+  });
+
+  it("a read whose result is only shown shortened is made again", async () => {
+    const script = [
+      plan("a"),
+      read("x"),
+      ...Array.from({ length: 6 }, (_, i) => work(`f${i}`)),
+      read("x"),
+      complete(true),
+    ];
+    const h = new Harness({
+      script: script.map((r) => ({ ...r, usage: null })),
+      settings: {
+        limits: { maxContextTokens: 4_000 },
+        harness: { compact: { keepRecentSteps: 1 } },
+      },
+    });
+    h.tools.behaviour = () => succeed("r".repeat(3_000));
+    await h.run("Do");
+    expect(h.tools.dispatched.filter((r) => r.name === "file_read")).toHaveLength(2);
+    sound(h);
+  });
+});
+
+describe("ends", () => {
+  it("several in one reply: the last valid one counts, and every call is answered", async () => {
+    const harness = { terminalTools: ["file_write", "agent_response"] };
+    const many = call(
+      ["file_write", { path: "1", content: "" }],
+      ["file_write", { path: "2", content: "" }],
+      ["agent_response", { text: "done" }],
+    );
+    const h = await flow([many], harness);
+    h.model.add(read("a"), respond("again"));
+    await h.run("More");
+    expect(h.tools.dispatched.map((r) => r.name)).toEqual(["file_read"]);
+    expect(answer(h)).toBe("again");
+    sound(h);
+  });
+
+  it("required steps do not hold back the summary of a plan that failed", async () => {
+    const h = new Harness({
+      settings: { harness: { requiredSteps: ["file_read"] } },
+      script: [plan("a"), complete(false, "no"), update(), deliver("It did not work.")],
+    });
+    await h.run("Do");
+    expect(answer(h)).toBe("It did not work.");
+    sound(h);
+  });
+
+  it("a question that was answered meets a prerequisite", async () => {
+    const harness = { toolPrerequisites: { shell_exec: [{ tool: "message_ask_user" }] } };
+    const h = await flow([call(["message_ask_user", { text: "May I?" }])], harness);
+    h.model.add(call(["shell_exec", { command: "x" }]), respond("done"));
+    h.answer("yes");
+    await h.settle();
+    expect(h.tools.dispatched).toHaveLength(1);
+    sound(h);
+  });
+
+  it("that come too early are counted though other work stands between them", async () => {
+    const script = Array.from({ length: 4 }, (_, i) => [respond("early"), read(`f${i}`)]).flat();
+    const h = await flow(script.slice(0, 7), { requiredSteps: ["file_write"] });
+    expect(h.of("error")[0]).toMatchObject({ code: "retry_exhausted" });
+    sound(h);
+  });
+});
+
+describe("what is not said is not run", () => {
+  const guarded: Options = { mode: "chat", settings: { harness: { enabled: true } } };
+  const inline = '{"name":"shell_exec","arguments":{"command":"rm -rf build"}}';
+
+  it.each([
+    ["prose around it", `The line ${inline} asks the shell to delete build. Be careful with it.`],
+    [
+      "a fence and a warning",
+      `\`\`\`json\n${inline}\n\`\`\`\nI will not run it unless you say so.`,
+    ],
+    ["inline code", `It says \`<tool_call>${inline}</tool_call>\` there.`],
+  ])("a quoted call in an answer: %s", async (_, said) => {
+    const h = new Harness({ ...guarded, script: [text(said)] });
+    await h.run("what does this line mean?");
+    expect(h.tools.dispatched).toEqual([]);
+    expect(answer(h)).toBe(said);
+    sound(h);
+  });
+
+  it("calls of a reply that the provider filtered", async () => {
+    const h = await flow([{ ...read("x"), finish: "content_filter" }, respond("ok")]);
+    expect(h.tools.dispatched).toEqual([]);
+    sound(h);
+  });
+
+  it("a refusal is nudged once, then it is the answer", async () => {
+    const no = { ...text("I cannot."), finish: "refusal" };
+    const h = new Harness({ ...guarded, script: [no, no] });
+    await h.run("q");
+    expect(h.of("nudge").map((n) => n.reason)).toEqual(["empty_reply"]);
+    expect(answer(h)).toBe("I cannot.");
+    sound(h);
+  });
+
+  it("a call that was written as text and cannot be read is no answer", async () => {
+    const h = new Harness({
+      ...guarded,
+      script: [text('<tool_call>{"name":"file_read", "argu'), text("fine")],
+    });
+    await h.run("q");
+    expect(answer(h)).toBe("fine");
+    sound(h);
+  });
+});

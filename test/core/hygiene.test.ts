@@ -98,7 +98,7 @@ describe("arguments", () => {
     ["with a trailing comma", '{"a":1,}'],
     ["with a brace too many", '{"a":1}}\n'],
     ["with a key twice, the last counts", '{"a":0,"a":1}'],
-    ["with a prototype", '{"a":1,"__proto__":{"x":1},"constructor":1,"prototype":[]}'],
+    ["with a prototype", '{"a":1,"__proto__":{"x":1}}'],
     ["with a prototype hidden by a NUL", '{"a":1,"__pro\\u0000to__":{"x":1}}'],
   ])("that are %s are read", (_, raw) => {
     expect(readArguments(raw)).toEqual({ a: 1 });
@@ -165,9 +165,7 @@ describe("arguments", () => {
     const drop = (v: unknown): unknown => {
       if (Array.isArray(v)) return v.map(drop);
       if (typeof v !== "object" || v === null) return v;
-      const kept = Object.entries(v).filter(
-        ([k]) => !["__proto__", "constructor", "prototype"].includes(k),
-      );
+      const kept = Object.entries(v).filter(([k]) => k !== "__proto__");
       return Object.fromEntries(kept.map(([k, x]) => [k, drop(x)]));
     };
     const key = fc.constantFrom("a", "b c", "__proto__", "constructor", "toString", "汉");

@@ -25,13 +25,18 @@ describe("R1: running never rejects", () => {
     });
     expect(await call(tool, box, {})).toEqual({
       ok: false,
+      unknown: true,
       text: "demo failed: x is not a function",
     });
   });
 
   it("makes a failure of something thrown that is no error", async () => {
     const tool = does(() => Promise.reject("plain"));
-    expect(await call(tool, box, {})).toEqual({ ok: false, text: "demo failed: plain" });
+    expect(await call(tool, box, {})).toEqual({
+      ok: false,
+      unknown: true,
+      text: "demo failed: plain",
+    });
   });
 
   it("hands on what an unavailable sandbox says", async () => {

@@ -100,7 +100,7 @@ export function refused(place: Place, refusal: Refusal, now: number): ModelFailu
       ...(wait === null ? {} : { retryAfterMs: wait }),
     };
   }
-  return rejected(place, `HTTP ${status}`, refusal.text, status === 404);
+  return rejected(place, `HTTP ${status}`, refusal.text, status);
 }
 
 /** An `error` object inside a reply that began with 200. */
@@ -117,7 +117,7 @@ export function inside(place: Place, error: unknown, now: number): ModelFailure 
     return auth(place, 401, said);
   }
   if (/invalid_request|not_found_error|model_not_found|tool_use_failed/i.test(text)) {
-    return rejected(place, "an error inside the reply", text, false);
+    return rejected(place, "an error inside the reply", text, 400);
   }
   const message = `${place.host} broke its reply off with an error${said}. Try again.`;
   return { code: "provider_error", message, retryable: true };
@@ -157,19 +157,20 @@ const redirected = (place: Place): ModelFailure => ({
   retryable: false,
 });
 
-function rejected(place: Place, how: string, text: string, missing: boolean): ModelFailure {
+function rejected(place: Place, how: string, text: string, status: number): ModelFailure {
   const said = saying(place, text);
   if (/tool_use_failed|failed_generation/i.test(text)) {
     // The server could not read its own model's call: another try is another call.
     const message = `The model at ${place.host} wrote a tool call that the server could not read${said}.`;
     return { code: "provider_error", message, retryable: true };
   }
-  const advice = missing
-    ? `Check the base URL and that the model ${JSON.stringify(place.model)} exists there`
-    : "Check the model's name and what it supports";
+  const advice =
+    status === 404
+      ? `Check the base URL and that the model ${JSON.stringify(place.model)} exists there`
+      : "Check the model's name and what it supports";
   const message = `${place.host} refused the request (${how})${said}. ${advice}.`;
   const hint = hintIn(text, place.body);
-  return { code: "provider_error", message, retryable: false, ...(hint ? { hint } : {}) };
+  return { code: "provider_error", message, retryable: false, status, ...(hint ? { hint } : {}) };
 }
 
 /** The provider's own words, short and without secrets, as `: "…"`; empty when it said nothing readable. */

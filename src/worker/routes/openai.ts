@@ -1,0 +1,141 @@
+/** The OpenAI-compatible face (contract 6): a guarded completion for any client that speaks it. Stores nothing. */
+import { Hono } from "hono";
+import * as z from "zod";
+import {
+  createModelPort,
+  defaultProvider,
+  profileFor,
+  providers,
+  resolve,
+} from "../../adapters/model/providers.ts";
+import type { Ask } from "../../core/complete.ts";
+import { harnessOf, mergeSettings, SettingsLayer } from "../../core/settings.ts";
+import type { JsonObject } from "../../core/tool.ts";
+import { type App, authenticate } from "../auth.ts";
+import { outerLayers } from "../config.ts";
+import type { Bindings } from "../env.ts";
+import { badRequest, errorOf, errorResponse, OpenAIProblem, openaiError } from "../openai-error.ts";
+import { type Job, jsonReply, streamReply } from "../proxy.ts";
+import type { Form } from "../proxy-reply.ts";
+import { parseJson, readBytes } from "../validate.ts";
+
+/** A client's whole history comes with every request, pictures included. */
+const MAX_BODY = 25 * 1024 * 1024;
+
+const Tool = z.looseObject({
+  type: z.string(),
+  function: z
+    .looseObject({
+      name: z.string().min(1),
+      description: z.string().nullish(),
+      parameters: z.looseObject({}).nullish(),
+    })
+    .optional(),
+});
+/** Only what the harness itself reads; all else is between the client and the model. */
+const Body = z.looseObject({
+  model: z.string().nullish(),
+  messages: z.array(z.looseObject({ role: z.string() })).min(1),
+  tools: z.array(Tool).nullish(),
+  tool_choice: z.union([z.string(), z.looseObject({})]).nullish(),
+  response_format: z.looseObject({ type: z.string() }).nullish(),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  n: z.literal(1, "only one choice can be asked for").nullish(),
+  functions: z.null("is the old form: send `tools`").optional(),
+  dormouse: SettingsLayer.pick({ harness: true }).nullish(),
+});
+type Body = z.infer<typeof Body>;
+
+/** Half characters and NULs hide behind escapes; a body without such an escape needs no second look. */
+const SUSPECT = /\\u(?:d[89a-f]|0000)/i;
+
+async function readBody(request: Request): Promise<Body> {
+  const text = new TextDecoder().decode(await readBytes(request, MAX_BODY));
+  let value: unknown;
+  try {
+    value = SUSPECT.test(text) ? parseJson(text) : JSON.parse(text);
+  } catch {
+    throw badRequest(null, "The body is not valid JSON.");
+  }
+  const parsed = Body.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = issue?.path ?? [];
+  const param = path
+    .map((key, i) => (typeof key === "number" ? `[${key}]` : `${i > 0 ? "." : ""}${String(key)}`))
+    .join("");
+  throw badRequest(param || null, `${param || "the body"}: ${issue?.message ?? "is wrong"}`);
+}
+
+const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+/** Letters and digits at random; close enough to even for names. */
+const randomName = (length: number): string =>
+  [...crypto.getRandomValues(new Uint8Array(length))].map((b) => LETTERS[b % 62]).join("");
+
+function jobOf(env: Bindings, body: Body, signal: AbortSignal): Job {
+  const vars = { ...env };
+  const { dormouse, ...own } = body;
+  const override = dormouse?.harness ?? {};
+  const layers = outerLayers(env, undefined);
+  const settings = mergeSettings([...layers, { roles: { assistant: { harness: override } } }]);
+  const { provider, model } = resolve(vars, settings.provider, own.model || settings.model);
+  const ask: Ask = {
+    body: own as JsonObject,
+    harness: harnessOf(settings, "assistant"),
+    // A deployment's mode is about its chat sessions; here it is the client's choice alone.
+    mode: override.mode ?? "workflow",
+    target: { provider, model, profile: profileFor(vars, provider, model) },
+    newId: () => randomName(9),
+  };
+  return { ask, model: createModelPort(vars), timeoutMs: settings.limits.modelTimeoutMs, signal };
+}
+
+/** The practice model is one only where it answers. */
+const models = (env: Bindings) => {
+  const standIn = defaultProvider({ ...env }) === "practice";
+  return providers({ ...env })
+    .filter((p, i, all) => p.model !== "" && all.findIndex((q) => q.model === p.model) === i)
+    .filter((p) => p.id !== "practice" || standIn)
+    .map((p) => ({ id: p.model, object: "model", created: 0, owned_by: p.id }));
+};
+
+export const openaiRoutes = new Hono<App>();
+
+openaiRoutes.onError((error) => errorResponse(errorOf(error)));
+
+openaiRoutes.use("*", async (c, next) => {
+  c.set("owner", await authenticate(c));
+  await next();
+});
+
+openaiRoutes.post("/chat/completions", async (c) => {
+  const body = await readBody(c.req.raw);
+  const job = jobOf(c.env, body, c.req.raw.signal);
+  const form: Form = {
+    id: `chatcmpl-${randomName(24)}`,
+    created: Math.floor(Date.now() / 1000),
+    model: job.ask.target.model,
+    includeUsage: body.stream_options?.include_usage === true,
+  };
+  return body.stream ? streamReply(job, form) : jsonReply(job, form);
+});
+
+openaiRoutes.get("/models", (c) => c.json({ object: "list", data: models(c.env) }));
+openaiRoutes.get("/models/:id{.+}", (c) => {
+  const model = models(c.env).find((m) => m.id === c.req.param("id"));
+  if (model) return c.json(model);
+  throw new OpenAIProblem(
+    openaiError(404, "model_not_found", "There is no such model. See GET /v1/models.", "model"),
+  );
+});
+
+openaiRoutes.all("/chat/completions", () => {
+  const error = openaiError(405, "method_not_allowed", "Send a POST request here.");
+  return errorResponse({ ...error, headers: { allow: "POST" } });
+});
+openaiRoutes.all("*", () => {
+  throw new OpenAIProblem(
+    openaiError(404, "not_found", "There is nothing at this address. See docs/proxy.md."),
+  );
+});

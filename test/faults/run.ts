@@ -1,0 +1,95 @@
+/**
+ * Every kind of fault at the first, a middle and the last model call, then chaos; prints a table.
+ *
+ *   node --no-warnings test/faults/run.ts [--chaos N] [--seed S] [--kind NAME] [--json FILE]
+ *
+ * `--kind` plays the kinds whose name holds NAME, and no chaos unless it is asked for. Exits 1 on anything wrong.
+ */
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { KINDS } from "./kinds.ts";
+import { inParallel, playChaos, playKind, runsOf, type Verdict } from "./play.ts";
+import { FaultyServer } from "./server.ts";
+
+const WIDTH = 4;
+const { values } = parseArgs({
+  options: {
+    chaos: { type: "string" },
+    seed: { type: "string", default: "1" },
+    kind: { type: "string" },
+    json: { type: "string" },
+  },
+});
+const kinds = KINDS.filter((k) => !values.kind || k.name.includes(values.kind));
+const chaosRuns = Number(values.chaos ?? (values.kind ? 0 : 500));
+
+const server = await FaultyServer.start();
+const runs = kinds.flatMap((kind) => runsOf(kind).map((run) => ({ kind, run })));
+const verdicts = await inParallel(runs, WIDTH, ({ kind, run }) => playKind(server, kind, ...run));
+
+/** `outcome requests(+extra) effects`, formats joined. */
+function cell(of: Verdict[]): string {
+  if (of.length === 0) return "–";
+  const requests = Math.max(...of.map((v) => v.requests));
+  const extra = Math.max(...of.map((v) => v.extra));
+  const outcomes = [...new Set(of.map((v) => v.outcome))].join("/");
+  const effects = [...new Set(of.map((v) => v.effects))].join("/");
+  const short = outcomes === "completed" ? "ok" : outcomes;
+  return `${of.some((v) => v.wrong.length > 0) ? "WRONG " : ""}${short} ${requests} (${extra >= 0 ? "+" : ""}${extra}) ${effects}`;
+}
+const rows = kinds.flatMap((kind) =>
+  (["big", "small"] as const).map((size) => {
+    const mine = verdicts.filter((v) => v.kind === kind.name && v.size === size);
+    const at = (p: string) => cell(mine.filter((v) => v.position === p));
+    return [kind.group, kind.name, size, at("first"), at("middle"), at("last")];
+  }),
+);
+const heads = ["group", "kind", "task", "first", "middle", "last"];
+const widths = heads.map((h, i) => Math.max(h.length, ...rows.map((r) => (r[i] ?? "").length)));
+const line = (r: string[]) =>
+  r
+    .map((c, i) => c.padEnd(widths[i] ?? 0))
+    .join("  ")
+    .trimEnd();
+console.log(
+  "outcome, model requests (extra; for loud kinds: requests that met the fault), effects\n",
+);
+console.log(line(heads));
+for (const row of rows) console.log(line(row));
+
+const wrong = verdicts.filter((v) => v.wrong.length > 0);
+for (const v of wrong) {
+  console.log(`\nWRONG ${v.kind} · ${v.size} · ${v.position} · ${v.format}`);
+  for (const w of v.wrong) console.log(`  ${w}`);
+}
+const mended = verdicts.filter((v) => !["fatal", "for ever"].includes(v.group));
+const most = (of: Verdict[], by: (v: Verdict) => number) => Math.max(0, ...of.map(by));
+const small = mended.filter((v) => v.size === "small");
+console.log(
+  `\n${kinds.length} kinds, ${verdicts.length} runs, ${wrong.length} wrong; of ${mended.length} that can complete ` +
+    `${mended.filter((v) => v.outcome === "completed").length} did; at most ${most(small, (v) => v.requests)} requests ` +
+    `for the small task, ${most(mended, (v) => v.extra)} extra; fatal kinds met at most ` +
+    `${most(
+      verdicts.filter((v) => v.group === "fatal"),
+      (v) => v.extra,
+    )} requests`,
+);
+
+const seeds = Array.from({ length: chaosRuns }, (_, i) => Number(values.seed) + i);
+const chaos = await inParallel(seeds, WIDTH, (seed) => playChaos(server, seed));
+const completed = chaos.filter((c) => c.completed).length;
+const corrupted = chaos.filter((c) => c.corrupted.length > 0);
+for (const c of chaos.filter((v) => !v.completed || v.corrupted.length > 0)) {
+  console.log(`\nchaos seed ${c.seed}: ${c.outcome}\n  ${c.faults.join(" · ")}`);
+  for (const w of c.corrupted) console.log(`  CORRUPTED ${w}`);
+}
+if (chaosRuns > 0) {
+  const share = ((100 * completed) / chaosRuns).toFixed(1);
+  console.log(
+    `\nchaos: ${completed} of ${chaosRuns} completed (${share} %), ${corrupted.length} corrupted`,
+  );
+}
+if (values.json) writeFileSync(values.json, JSON.stringify({ verdicts, chaos }, null, 2));
+await server.close();
+const enough = chaosRuns === 0 || completed / chaosRuns >= 0.99;
+process.exit(wrong.length === 0 && corrupted.length === 0 && enough ? 0 : 1);

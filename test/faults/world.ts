@@ -1,0 +1,223 @@
+/**
+ * One run: the real drive over a store in memory, the real model adapter over HTTP to the faulty server, the real
+ * runner of tools over a ledger. Sleeps are slept through by the clock; everything else takes its real time.
+ */
+import * as z from "zod";
+import { createModelPort, profileFor } from "../../src/adapters/model/providers.ts";
+import { createDrive, type Drive } from "../../src/core/drive.ts";
+import type { Event } from "../../src/core/events.ts";
+import type { Row } from "../../src/core/memory.ts";
+import type { Change, Flight, LiveFrame, Ports, ToolRun } from "../../src/core/ports.ts";
+import type { Kit } from "../../src/core/roles.ts";
+import { newSession, type Session } from "../../src/core/session.ts";
+import { mergeSettings, type SettingsLayer } from "../../src/core/settings.ts";
+import type { ToolResult } from "../../src/core/tool.ts";
+import type { Box } from "../../src/tools/box.ts";
+import { defineTool, type Tool } from "../../src/tools/define.ts";
+import { runTool } from "../../src/tools/run.ts";
+import { KIT } from "../fakes.ts";
+import type { Format, Kind } from "./kind.ts";
+import type { Task } from "./model.ts";
+import type { Desk, Fault, FaultyServer } from "./server.ts";
+
+/** Nothing here takes a minute: a run that does has hung. */
+const HANG_MS = 20_000;
+const MAX_REQUESTS = 120;
+const GRACE_MS = 40;
+const NO_BOX = {} as Box;
+
+const noRun = (): Promise<ToolResult> => Promise.reject(new Error("runs in its world"));
+const READ = defineTool({
+  name: "ledger_read",
+  toolkit: "file",
+  description: "Shows the ledger.",
+  args: z.object({ page: z.int().optional() }),
+  effect: false,
+  parallelSafe: true,
+  recovery: "rerun",
+  run: noRun,
+});
+const APPEND = defineTool({
+  name: "ledger_append",
+  toolkit: "shell",
+  description: "Appends a record to the ledger.",
+  args: z.object({ record: z.string(), weight: z.int(), tags: z.array(z.string()) }),
+  run: noRun,
+});
+const TOOLS: readonly Tool[] = [READ, APPEND];
+
+export interface Scene {
+  task: Task;
+  format: Format;
+  faults: Fault[];
+  /** Faults of tools: the nth run of any tool. */
+  toolFaults: { kind: Kind; at: number }[];
+  settings: SettingsLayer;
+  profile?: object | undefined;
+  padding?: number | undefined;
+}
+
+export class World {
+  readonly events: Event[] = [];
+  readonly live: LiveFrame[] = [];
+  readonly ledger: string[] = [];
+  readonly desk: Desk;
+  /** What went wrong with the run itself. */
+  readonly trouble: string[] = [];
+  /** What was slept through, in milliseconds. */
+  readonly waits: number[] = [];
+  toolRuns = 0;
+  private session: Session;
+  private readonly rows: Row[] = [];
+  private readonly drive: Drive;
+  private readonly scene: Scene;
+  private readonly done = new Map<string, ToolResult>();
+  private skipped = 0;
+  private timer: NodeJS.Immediate | undefined;
+  private settled: (() => void) | null = null;
+  private said = 0;
+
+  constructor(server: FaultyServer, scene: Scene) {
+    this.scene = scene;
+    const { url, desk } = server.open(scene.task, scene.format, [...scene.faults]);
+    this.desk = desk;
+    const env = {
+      PROVIDER: "custom",
+      CUSTOM_BASE_URL: url,
+      CUSTOM_API_KEY: "sk-test-0000",
+      CUSTOM_MODEL_NAME: "m1",
+      ...(scene.profile ? { CUSTOM_MODEL_PROFILE: JSON.stringify(scene.profile) } : {}),
+    };
+    const profile = profileFor(env, "custom", "m1");
+    const kit: Kit = {
+      ...KIT,
+      tools: TOOLS,
+      profile: () => profile,
+      resolve: () => ({ provider: "custom", model: "m1" }),
+    };
+    this.session = newSession({
+      id: "s1",
+      owner: "local",
+      epoch: "e1",
+      mode: "agent",
+      title: "",
+      settings: scene.settings,
+      ephemeral: false,
+      at: this.now(),
+    });
+    const ports: Ports = {
+      store: {
+        session: () => this.session,
+        commit: (change) => this.commit(change),
+        rows: (memory) => this.rows.filter((r) => r.memory === memory),
+      },
+      model: createModelPort(env),
+      tools: { run: (run) => this.runTool(run) },
+      clock: { now: () => this.now() },
+      live: (frame) => void this.live.push(frame),
+      wake: (at) => this.wake(at),
+      broken: (error) => this.stop(`broken: ${String(error)}`),
+    };
+    this.drive = createDrive(ports, kit);
+    desk.heard = () => {
+      if (desk.requests > MAX_REQUESTS) this.stop(`more than ${MAX_REQUESTS} requests`);
+    };
+  }
+
+  get status(): string {
+    return this.session.status;
+  }
+  of<N extends Event["event"]>(name: N): Extract<Event, { event: N }>["data"][] {
+    return this.events.filter((e) => e.event === name).map((e) => e.data as never);
+  }
+
+  /** Says something and lets it come to its end. */
+  async run(text: string): Promise<void> {
+    const end = new Promise<void>((resolve) => {
+      this.settled = resolve;
+    });
+    const limit = setTimeout(() => this.stop(`hangs, ${this.session.phase}`), HANG_MS);
+    try {
+      this.drive.keep({
+        type: "said",
+        clientId: `u${++this.said}`,
+        text,
+        attachments: [],
+        delivery: "steer",
+        settings: mergeSettings([this.scene.settings]),
+      });
+      await end;
+      // What would come after the end would be a fault: let it.
+      for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+    } finally {
+      clearTimeout(limit);
+    }
+  }
+  halt(): void {
+    clearImmediate(this.timer);
+    this.drive.halt();
+  }
+
+  private now(): number {
+    return Date.now() + this.skipped;
+  }
+  private commit(change: Change): void {
+    // As text and back, like a database.
+    this.session = JSON.parse(JSON.stringify(change.session)) as Session;
+    this.rows.push(...change.rows);
+    this.rows.sort((a, b) => a.id - b.id);
+    this.events.push(...change.events);
+    if (this.session.status !== "running") this.settled?.();
+  }
+  private wake(at: number | null): void {
+    clearImmediate(this.timer);
+    if (at === null) return;
+    this.waits.push(at - this.now());
+    this.timer = setImmediate(() => {
+      this.skipped += Math.max(0, at - this.now());
+      this.drive.kick();
+    });
+  }
+  private stop(why: string): void {
+    this.trouble.push(why);
+    this.settled?.();
+  }
+
+  private runTool(run: ToolRun): Flight<ToolResult> {
+    const tool = TOOLS.find((t) => t.name === run.name);
+    const controller = new AbortController();
+    const n = ++this.toolRuns;
+    const fault = this.scene.toolFaults.find((f) => n >= f.at && n < f.at + (f.kind.times ?? 1));
+    if (!tool)
+      return { outcome: Promise.resolve({ ok: false, text: "no such tool" }), cancel() {} };
+    const bound: Tool = {
+      ...tool,
+      run: async (args, ctx) => {
+        const perform = () => this.perform(run, args);
+        return fault?.kind.tool ? fault.kind.tool({ perform, signal: ctx.signal }) : perform();
+      },
+    };
+    const ports = { box: NO_BOX, live: () => {}, signal: controller.signal };
+    return { outcome: runTool(bound, run, ports, GRACE_MS), cancel: () => controller.abort() };
+  }
+
+  /** A service that keeps to idempotency keys, as a good one does. */
+  private perform(run: ToolRun, args: Record<string, unknown>): ToolResult {
+    if (run.name === "ledger_read") {
+      const pad = "lorem ipsum ".repeat((this.scene.padding ?? 0) / 12);
+      return { ok: true, text: `LEDGER ${JSON.stringify(this.ledger)}\n${pad}` };
+    }
+    const key = run.idempotencyKey ?? run.id;
+    const known = this.done.get(key);
+    if (known) return known;
+    const { record, weight, tags } = args;
+    // Arguments that were mended must be the ones that were meant.
+    if (weight !== 3 || JSON.stringify(tags) !== '["a","b"]') {
+      this.trouble.push(`wrong arguments: ${JSON.stringify(args)}`);
+    }
+    this.ledger.push(String(record));
+    const result: ToolResult = { ok: true, text: `appended ${String(record)}` };
+    this.done.set(key, result);
+    return result;
+  }
+}
