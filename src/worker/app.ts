@@ -1,6 +1,7 @@
 /** The HTTP face: routes, and the one place where a failure becomes a reply. */
 import { Hono } from "hono";
-import { type App, authenticate } from "./auth.ts";
+import { cors } from "hono/cors";
+import { type App, allowedOrigin, authenticate, isUpgrade } from "./auth.ts";
 import { publicConfig, VERSION } from "./config.ts";
 import { errorBody, HttpProblem, type Problem } from "./problem.ts";
 import { accessRoutes } from "./routes/access.ts";
@@ -60,6 +61,17 @@ app.use("*", async (c, next) => {
   set("referrer-policy", "no-referrer");
   set("cache-control", "no-store");
 });
+
+/** What a browser on an allowed origin may send and read; any other gets no such headers, and so nothing. */
+const crossOrigin = cors({
+  origin: (origin, c) => (allowedOrigin(c, origin) ? origin : null),
+  allowMethods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+  allowHeaders: ["authorization", "content-type", "prefer", "last-event-id", "range"],
+  exposeHeaders: ["content-range", "content-disposition", "preference-applied", "retry-after"],
+  maxAge: 3600,
+});
+app.use("/api/*", async (c, next) => (isUpgrade(c) ? next() : crossOrigin(c, next)));
+app.use("/v1/*", crossOrigin);
 
 app.get("/api/health", (c) => c.json({ ok: true, version: VERSION }));
 app.route("/api", accessRoutes);

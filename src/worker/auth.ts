@@ -111,16 +111,22 @@ export function refuseUrlTokens(c: Ctx): void {
   }
 }
 
-function ownOrigin(c: Ctx, origin: string): boolean {
+/** Origins of other sites that the deployment lets in. They send a token; the cookie is for our own page. */
+export function allowedOrigin(c: Ctx, origin: string): boolean {
   const allowed = (c.env.ALLOWED_ORIGINS ?? "").split(",").map((o) => o.trim());
-  if (origin !== "" && allowed.includes(origin)) return true;
+  return origin !== "" && allowed.includes(origin);
+}
+
+function ownOrigin(c: Ctx, origin: string): boolean {
+  if (allowedOrigin(c, origin)) return true;
   const host = c.req.header("host") ?? new URL(c.req.url).host;
   return origin === `https://${host}` || origin === `http://${host}`;
 }
 
-const changesState = (c: Ctx): boolean =>
-  !["GET", "HEAD", "OPTIONS"].includes(c.req.method) ||
+export const isUpgrade = (c: Ctx): boolean =>
   c.req.header("upgrade")?.toLowerCase() === "websocket";
+const changesState = (c: Ctx): boolean =>
+  !["GET", "HEAD", "OPTIONS"].includes(c.req.method) || isUpgrade(c);
 
 /** The origin rule alone; also for signing in and out, where there is no owner yet. */
 export function checkOrigin(c: Ctx): void {

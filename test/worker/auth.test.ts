@@ -290,3 +290,32 @@ describe("the Origin of a request that acts", () => {
     expect((await send(`${SITE}/api/sessions`, { headers: evil })).status).toBe(200);
   });
 });
+
+describe("a browser on another origin", () => {
+  const origin = "https://app.example";
+  const vars = { ALLOWED_ORIGINS: origin, ...withTokens };
+  const preflight = (from: string) =>
+    send(`${SITE}/api/sessions`, {
+      method: "OPTIONS",
+      headers: {
+        origin: from,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type",
+      },
+    });
+
+  it("may ask when its origin is allowed, and is told what it may send", vars, async () => {
+    const response = await preflight(origin);
+    expect(response.status).toBe(204);
+    expect(response.headers.get("access-control-allow-origin")).toBe(origin);
+    expect(response.headers.get("access-control-allow-headers")).toContain("authorization");
+    const made = await send(`${SITE}/api/sessions`, { json: {}, headers: { origin, ...ann } });
+    expect(made.status).toBe(201);
+    expect(made.headers.get("access-control-allow-origin")).toBe(origin);
+  });
+
+  it("gets no such headers otherwise", vars, async () => {
+    const response = await preflight("https://evil.example");
+    expect(response.headers.get("access-control-allow-origin")).toBe(null);
+  });
+});
