@@ -317,6 +317,7 @@ export class Harness {
   now = Date.UTC(2026, 0, 1);
   wakeAt: number | null = null;
   broken = 0;
+  attended = true;
   private ids = 0;
   private drive!: Drive;
   private session!: Session;
@@ -368,6 +369,7 @@ export class Harness {
       model: { call: (request, live) => this.model.call(request.body, live) },
       tools: { run: (run) => this.tools.run(run) },
       clock: { now: () => this.now },
+      attended: () => this.attended,
       live: (frame) => void this.live.push(frame),
       wake: (at) => {
         this.wakeAt = at;
@@ -412,6 +414,9 @@ export class Harness {
   }
   answer(message: string): Change {
     return this.keep({ type: "answered", clientId: `u${++this.ids}`, text: message });
+  }
+  decide(approved: boolean): Change {
+    return this.keep({ type: "decided", clientId: `u${++this.ids}`, approved });
   }
   stop(): Change {
     return this.keep({ type: "stopped", clientId: `u${++this.ids}` });

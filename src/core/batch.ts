@@ -7,6 +7,7 @@
  * B4  The reply and the intent to run its first calls are one commit.
  */
 import { callOf, replyMessage, runningStepId } from "./accept.ts";
+import { needsApproval } from "./approval.ts";
 import type { Call } from "./call.ts";
 import { batchOf, endCall, endOpenCalls, isOpen, patchCall, startCall } from "./calls.ts";
 import { clean, head } from "./chars.ts";
@@ -48,7 +49,10 @@ export function openBatch(d: Draft, reply: Reply, heard: Heard[]): void {
     const place = { id: ids[index] as string, index, row, share: heard.length };
     return callOf(h, place, d.s, policy, harness);
   });
-  const parallel = calls.every((c) => c.kind !== "work" || c.final === true || c.parallelSafe);
+  const settings = settingsOf(d.s);
+  const parallel = calls.every(
+    (c) => c.kind !== "work" || c.final === true || (c.parallelSafe && !needsApproval(settings, c)),
+  );
   d.s.batch = { memory, row, parallel, calls };
   calls.forEach((call, i) => {
     const h = heard[i] as Heard;
@@ -70,7 +74,10 @@ export function advance(d: Draft): void {
     }
     if (call.kind === "ask") return ask(d, call);
     if (call.kind === "notify") notify(d, call);
-    else {
+    else if (needsApproval(settingsOf(d.s), call)) {
+      if (!hold(d, call)) continue;
+      return;
+    } else {
       begin(d, call);
       if (!batch.parallel) return;
     }
@@ -95,6 +102,33 @@ function notify(d: Draft, call: Call): void {
   if (call.done) d.s.done = record(d.s.done, call.done);
 }
 
+/** Waits for a person to allow a call, or answers it at once when nobody could. False: it is answered. */
+function hold(d: Draft, call: Call): boolean {
+  const { unattended } = settingsOf(d.s).tools;
+  if (unattended === "block" && !d.attended) {
+    endCall(d, call, { ok: false, text: NOT_RUN.unattended });
+    return false;
+  }
+  d.s.wait = {
+    wait_id: newId(d, "w"),
+    kind: "approval",
+    text: say(d).approve(call.name),
+    tool_call_id: call.id,
+    tool: { function: call.name, args: call.args },
+    since: new Date(d.at).toISOString(),
+  };
+  rest(d);
+  return true;
+}
+
+/** Nothing goes on until the wait that was just opened is answered. */
+function rest(d: Draft): void {
+  if (!d.s.wait) throw new Error("there is nothing to wait for");
+  d.s.returnTo = d.s.phase;
+  emit(d, "wait", d.s.wait);
+  setStatus(d, "waiting", "waiting");
+}
+
 /** Opens the wait once everything before the question has ended; everything after it is not run. */
 function ask(d: Draft, call: Call): void {
   if (batchOf(d).calls.some((c) => c.state === "running")) return;
@@ -115,9 +149,7 @@ function ask(d: Draft, call: Call): void {
     tool_call_id: call.id,
     since: new Date(d.at).toISOString(),
   };
-  d.s.returnTo = d.s.phase;
-  emit(d, "wait", d.s.wait);
-  setStatus(d, "waiting", "waiting");
+  rest(d);
 }
 
 function refuseTerminal(d: Draft, call: Call, reason: NudgeReason, text: string): void {
@@ -154,7 +186,12 @@ function closeBatch(d: Draft, files: FileInfo[], looked = false): void {
   if (calls.some((c) => c.kind === "work" && c.ok === false)) {
     return refuseTerminal(d, call, "tool_failed", NOT_RUN.mateFailed);
   }
-  if (call.final) return startCall(d, call);
+  if (call.final) {
+    const held = needsApproval(settingsOf(d.s), call) && hold(d, call);
+    if (held) return;
+    const open = batchOf(d).calls.find((c) => c.id === call.id && isOpen(c));
+    return open ? startCall(d, open) : closeBatch(d, []);
+  }
   if (policyOf(d.s).workNeeded && call.args.success === true && d.s.work === 0) {
     return refuseTerminal(d, call, "premature_complete", NOT_RUN.noWork);
   }

@@ -42,6 +42,8 @@ export interface Call {
   recovery: Recovery;
   /** Milliseconds since the epoch at which it was dispatched. */
   since?: number;
+  /** A person has allowed it. */
+  approved?: true;
   /** It was running when the object died, and is looked up or run again. */
   reopened?: true;
 }

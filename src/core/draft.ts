@@ -32,15 +32,18 @@ export interface Draft {
   readonly kit: Kit;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** Somebody is connected who could be asked. */
+  readonly attended: boolean;
   readonly events: Event[];
   readonly rows: Row[];
   client?: ClientMark;
 }
 
-export const draftOf = (s: Session, kit: Kit, at: number): Draft => ({
+export const draftOf = (s: Session, kit: Kit, at: number, attended: boolean): Draft => ({
   s: { ...s, updated_at: new Date(at).toISOString() },
   kit,
   at,
+  attended,
   events: [],
   rows: [],
 });

@@ -77,7 +77,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
   };
 
   const commit = (outcome: Outcome): Change => {
-    const change = apply(store.session(), outcome, kit, clock.now());
+    const change = apply(store.session(), outcome, kit, clock.now(), ports.attended());
     if (change.session !== store.session()) store.commit(change);
     sweep(change.session.era);
     return change;

@@ -16,7 +16,7 @@ import * as draft from "./draft.ts";
 import { LIMITS } from "./limits.ts";
 import { settleLoop } from "./loop.ts";
 import type { Act, Outcome } from "./outcome.ts";
-import { answered, said } from "./people.ts";
+import { answered, decided, said } from "./people.ts";
 import type { Change } from "./ports.ts";
 import { NOT_RUN } from "./prompt.ts";
 import { modelFailed, replied } from "./reply.ts";
@@ -48,11 +48,17 @@ export function next(s: Session, now: number, flying: ReadonlySet<string>): Act 
 }
 
 /** Takes in one outcome. An outcome that no longer matters gives the session back unchanged. */
-export function apply(s: Session, outcome: Outcome, kit: Kit, at: number): Change {
+export function apply(
+  s: Session,
+  outcome: Outcome,
+  kit: Kit,
+  at: number,
+  attended: boolean,
+): Change {
   if ("era" in outcome && (outcome.era !== s.era || s.status !== "running")) {
     return { session: s, events: [], rows: [] };
   }
-  const d = draft.draftOf(s, kit, at);
+  const d = draft.draftOf(s, kit, at, attended);
   const changed = take(d, outcome);
   return changed ? draft.finish(d) : { session: s, events: [], rows: [] };
 }
@@ -64,6 +70,8 @@ function take(d: Draft, outcome: Outcome): boolean {
       return said(d, outcome);
     case "answered":
       return answered(d, outcome.text, outcome.clientId, []);
+    case "decided":
+      return decided(d, outcome.approved, outcome.clientId);
     case "stopped":
       if (d.s.status === "running" || d.s.status === "waiting") turn.stopTurn(d);
       // Stored even when there was nothing to stop: sent again later, it must not stop another turn.

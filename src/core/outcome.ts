@@ -27,6 +27,7 @@ export interface Said {
 export type Outcome =
   | Said
   | { type: "answered"; clientId: string; text: string }
+  | { type: "decided"; clientId: string; approved: boolean }
   | { type: "stopped"; clientId: string }
   | { type: "replied"; era: number; reply: Reply; inputChars: number }
   | { type: "model_failed"; era: number; failure: ModelFailure; inputChars: number }

@@ -1,5 +1,6 @@
-/** What people say to a session: a message that starts a turn, joins the queue or answers; an answer. */
-import { takeAnswer } from "./batch.ts";
+/** What people say to a session: a message that starts a turn, joins the queue or answers; an answer; a yes or no. */
+import { advance, takeAnswer } from "./batch.ts";
+import { endCall, patchCall } from "./calls.ts";
 import { clean, head, titleFrom } from "./chars.ts";
 import type { Draft } from "./draft.ts";
 import * as draft from "./draft.ts";
@@ -7,7 +8,7 @@ import type { FileInfo } from "./events.ts";
 import { LIMITS } from "./limits.ts";
 import { settleLoop } from "./loop.ts";
 import type { Said } from "./outcome.ts";
-import { resume } from "./prompt.ts";
+import { NOT_RUN, resume } from "./prompt.ts";
 import { policyOf } from "./roles.ts";
 import * as turn from "./turn.ts";
 
@@ -77,6 +78,22 @@ export function answered(d: Draft, text: string, clientId: string, files: FileIn
       resume(phase === "executing" ? turn.runningStep(d) : undefined),
     );
   }
+  settleLoop(d);
+  return true;
+}
+
+/** A person has allowed or denied the call that waits. A denied call is no failure of the tool. */
+export function decided(d: Draft, approved: boolean, clientId: string): boolean {
+  const { wait, returnTo } = d.s;
+  const call = d.s.batch?.calls.find((c) => c.id === wait?.tool_call_id);
+  if (wait?.kind !== "approval" || !returnTo || !call) return false;
+  draft.emit(d, "answer", { wait_id: wait.wait_id, approved, client_id: clientId });
+  d.client = { id: clientId, seq: d.s.seq, as: "answer" };
+  Object.assign(d.s, { wait: null, returnTo: null, restarts: 0 });
+  draft.setStatus(d, "running", returnTo);
+  if (approved) patchCall(d, call.id, { approved: true });
+  else endCall(d, call, { ok: false, text: NOT_RUN.denied });
+  advance(d);
   settleLoop(d);
   return true;
 }

@@ -130,6 +130,8 @@ export interface Ports {
   model: Model;
   tools: Tools;
   clock: Clock;
+  /** Somebody is connected who could be asked for an approval; never throws. */
+  attended(): boolean;
   /** Sends a frame to whoever listens; never throws. */
   live(frame: LiveFrame): void;
   /** Someone must call `kick` at that time (ms since the epoch), even after a crash; null: nothing is due. */

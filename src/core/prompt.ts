@@ -98,6 +98,10 @@ export const NOT_RUN = {
   asking:
     "Not run: waiting for the user's answer first. Call it again if it is still needed. Ask one question at a time.",
   mateRejected: "Not run: another call in the same reply was refused, so none of them ran.",
+  denied:
+    "Denied: the user did not allow this call, so it was not run. Find another way, or ask what they would accept.",
+  unattended:
+    "Blocked: this call needs the user's approval and nobody is connected to give it, so it was not run. Go on without it, or say what is missing.",
   twin: "Not run again: the same call stands earlier in this reply; see its result.",
   superseded: "Not used: a later call in the same reply stands in its place.",
   budget: "Not run: too many tool calls in a row had failed.",

@@ -5,6 +5,7 @@
  * R2  The executor's list of tools is the same in every phase, so that its requests share a prefix. (The planner has
  *     two, with one tool each: what it must call is all it sees.)
  */
+import { verdictOf } from "./approval.ts";
 import type { Phase, Role } from "./events.ts";
 import type { MemoryName } from "./memory.ts";
 import type { Profile } from "./profile.ts";
@@ -124,17 +125,13 @@ export interface Kit {
   profile(provider: string, model: string): Profile;
 }
 
-/**
- * Work and message tools that these settings let a model see. Nobody can be asked for an approval yet, so a tool
- * that needs one is as good as denied.
- */
+/** Work and message tools that these settings let a model see; a denied one is not even offered. */
 export const enabledTools = (kit: Kit, settings: Settings): ToolSpec[] =>
-  kit.tools.filter((tool) => {
-    const held = Object.entries(settings.tools.approval).some(
-      ([glob, verdict]) => verdict !== "allow" && globMatches(glob, tool.name),
-    );
-    return !held && settings.tools.enabled.some((glob) => globMatches(glob, tool.name));
-  });
+  kit.tools.filter(
+    ({ name }) =>
+      verdictOf(settings, name) !== "deny" &&
+      settings.tools.enabled.some((glob) => globMatches(glob, name)),
+  );
 
 /** A pure function of these three, worked out once for as long as all of them live. */
 export function remembered<T>(

@@ -23,6 +23,7 @@ interface Words {
   rateLimited(until: string): string;
   retryWait(until: string): string;
   cutAnswer: string;
+  approve(tool: string): string;
   toolLeftOut(list: string): string;
   notFinished(steps: Step[]): string;
 }
@@ -48,6 +49,7 @@ const EN: Words = {
   retryWait: (until) =>
     `The model's provider asks to wait; the work goes on by itself at ${until}.`,
   toolLeftOut: (list) => `Tools that this model cannot take were left out: ${list}.`,
+  approve: (tool) => `May ${tool} be run?`,
   cutAnswer: "The answer was cut off at the model's output limit.",
   notFinished: (steps) =>
     `Not finished:\n${steps.map((s) => `- ${s.description}: ${why(s) || "not done"}`).join("\n")}`,
@@ -66,6 +68,7 @@ const ZH: Words = {
     `模型服务商要求等到 ${until},超过了允许的时间。没有丢失任何内容;请在那之后重试。`,
   retryWait: (until) => `模型服务商要求等待;工作将在 ${until} 自动继续。`,
   toolLeftOut: (list) => `已略去此模型无法接受的工具:${list}。`,
+  approve: (tool) => `是否允许运行 ${tool}?`,
   cutAnswer: "回答在模型的输出上限处被截断。",
   notFinished: (steps) =>
     `未完成:\n${steps.map((s) => `- ${s.description}:${why(s) || "未执行"}`).join("\n")}`,

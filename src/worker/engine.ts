@@ -50,6 +50,7 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
       clock,
       model: createModelPort({ ...env }),
       tools: toolsPort(box, fileInfo),
+      attended: () => sockets.attended,
       live: (frame) => sockets.live(frame),
       wake,
       broken,

@@ -150,7 +150,7 @@ export async function awaitTurn(
   tally.seq = ack.from - 1;
   const deadline = Date.now() + seconds * 1000;
   for (let left = seconds * 1000; left > 0; left = deadline - Date.now()) {
-    const ws = await connect(stub, owner, `after=${tally.seq}`).catch(() => null);
+    const ws = await connect(stub, owner, `after=${tally.seq}&attends=0`).catch(() => null);
     const result = ws && (await hear(ws, tally, ack.seq, left));
     if (result) return result;
     await scheduler.wait(Math.min(RETRY_MS, Math.max(0, deadline - Date.now())));

@@ -4,7 +4,7 @@
  * A1  A client's id is taken in once: the same id again is acknowledged and changes nothing.
  * A2  A refused request has stored nothing.
  */
-import type { Event, FileInfo } from "../core/events.ts";
+import type { Event, FileInfo, Wait } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { ClientMark } from "../core/ports.ts";
 import { mergeSettings, patchLayer, type SettingsLayer } from "../core/settings.ts";
@@ -118,15 +118,27 @@ export function answer(
           "There is no such question. The session's `wait` names the one that is open.",
         );
   }
-  if (body.text === undefined) {
-    return no(
-      400,
-      "invalid_request",
-      "text: this wait is a question; answer it with `text`. It is still waiting.",
-    );
-  }
+  const wrong = wrongKind(wait, body);
+  if (wrong) return no(400, "invalid_request", wrong);
   if (dry) return fine(body.id);
-  return keep(engine, { type: "answered", clientId: body.id, text: body.text });
+  if (body.approved !== undefined) {
+    return keep(engine, { type: "decided", clientId: body.id, approved: body.approved });
+  }
+  return keep(engine, { type: "answered", clientId: body.id, text: body.text ?? "" });
+}
+
+/** A question wants words, an approval a yes or no; anything else leaves the wait as it is. */
+function wrongKind(wait: Wait, { text, approved }: AnswerBody): string | null {
+  if (wait.kind === "question") {
+    if (text === undefined)
+      return "text: this wait is a question; answer it with `text`. It is still waiting.";
+    return approved === undefined
+      ? null
+      : "approved: this wait is a question; it takes `text` alone.";
+  }
+  return approved === undefined
+    ? "approved: this wait needs `approved`, true or false. It is still waiting."
+    : null;
 }
 
 /** Wait ids are numbered by turn; only the log knows for sure, and only a late answer asks it. */

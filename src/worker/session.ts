@@ -114,7 +114,10 @@ export class SessionObject extends DurableObject<Bindings> {
     const query = new URL(request.url).searchParams;
     const { 0: client, 1: server } = new WebSocketPair();
     const { opening, after } = openingOf(engine.store.session(), this.#view(engine), query);
-    const attachment = { live: query.get("live") !== "0" };
+    const attachment = {
+      live: query.get("live") !== "0",
+      attends: query.get("attends") !== "0",
+    };
     this.#sockets.attach(server, attachment, opening, engine.store, after);
     return new Response(null, { status: 101, webSocket: client });
   }

@@ -17,6 +17,8 @@ const BATCH_FRAMES = 100;
 export interface Attachment {
   /** It wants live frames; the Worker's own streams do not. */
   live: boolean;
+  /** A person may be behind it: a client's socket or stream, not a request that only waits for its reply. */
+  attends: boolean;
 }
 
 type Spoken = Extract<LiveFrame, { data: { text: string } }>;
@@ -35,8 +37,10 @@ export class Sockets {
     );
   }
 
-  get count(): number {
-    return this.#ctx.getWebSockets().length;
+  get attended(): boolean {
+    return this.#ctx
+      .getWebSockets()
+      .some((ws) => (ws.deserializeAttachment() as Attachment | null)?.attends !== false);
   }
 
   /** Accepts a socket and brings it up to date. `opening` comes before the replay. */

@@ -21,7 +21,7 @@ import {
   work,
 } from "../fakes.ts";
 
-type Person = ["say" | "steer" | "follow_up" | "answer", string] | ["stop"];
+type Person = ["say" | "steer" | "follow_up" | "answer", string] | ["stop"] | ["allow"] | ["deny"];
 interface Scenario extends Options {
   script: Scripted[];
   /** A lost failure is not a failure: the log may then lack its notice, and times differ. */
@@ -144,6 +144,18 @@ const SCENARIOS: Record<string, Scenario> = {
     ],
     people: [["say", "Do"]],
   },
+  "an approval that is given, and one that is not": {
+    settings: { tools: { approval: { file_write: "ask" } } },
+    script: [
+      plan("a"),
+      call(["file_write", { path: "1", content: "x" }], read("2"), [
+        "file_write",
+        { path: "3", content: "x" },
+      ]),
+      complete(true),
+    ],
+    people: [["say", "Do"], ["allow"], ["deny"]],
+  },
   "a chat with a tool": {
     mode: "chat",
     script: [call(read("1")), text("It says x")],
@@ -160,7 +172,9 @@ async function act(h: Harness, [what, words = ""]: Person): Promise<void> {
   for (let tries = 0; tries < 5 && !known(); tries++) {
     try {
       if (what === "answer") h.keep({ type: "answered", clientId: id, text: words });
-      else if (what === "stop") h.keep({ type: "stopped", clientId: id });
+      else if (what === "allow" || what === "deny") {
+        h.keep({ type: "decided", clientId: id, approved: what === "allow" });
+      } else if (what === "stop") h.keep({ type: "stopped", clientId: id });
       else h.say(words, what === "follow_up" ? "follow_up" : "steer", id);
     } catch {
       await h.settle();

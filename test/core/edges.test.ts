@@ -11,7 +11,6 @@ import {
   KIT,
   plan,
   succeed,
-  text,
   update,
   work,
 } from "../fakes.ts";
@@ -191,16 +190,6 @@ it("a question and its options are bounded in the wait, and whole in the message
   expect([...(h.head.wait?.options?.[0] ?? "")].length).toBe(200);
   expect(h.of("message").at(-1)?.content).toBe(long);
   sound(h);
-});
-
-it("a tool that needs an approval is not offered while nobody can be asked", async () => {
-  const h = new Harness({
-    mode: "chat",
-    script: [text("hi")],
-    settings: { tools: { approval: { "shell_*": "ask" } } },
-  });
-  await h.run("q");
-  expect(h.offered(1)).not.toContain("shell_exec");
 });
 
 it("running out of memory again and again ends the turn, and the next message works", async () => {

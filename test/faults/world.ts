@@ -114,6 +114,7 @@ export class World {
       model: createModelPort(env),
       tools: { run: (run) => this.runTool(run) },
       clock: { now: () => this.now() },
+      attended: () => true,
       live: (frame) => void this.live.push(frame),
       wake: (at) => this.wake(at),
       broken: (error) => this.stop(`broken: ${String(error)}`),
