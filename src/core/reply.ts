@@ -47,6 +47,15 @@ function learnScale(d: Draft, reply: Reply, inputChars: number): void {
   d.s.scale = { ...d.s.scale, [policyOf(d.s).memory]: Math.min(3, Math.max(0.3, scale)) };
 }
 
+/** Tokens that end a turn inside a model, and that some servers let through at the end of the text. */
+const END_TOKENS = ["</s>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>"];
+
+function withoutEnd(text: string): string {
+  const trimmed = text.trimEnd();
+  const token = END_TOKENS.find((t) => trimmed.endsWith(t));
+  return token ? withoutEnd(trimmed.slice(0, -token.length)) : text;
+}
+
 /** Thinking stands apart from what was said, and a call that was written as text is a call. */
 function understood(
   reply: Reply,
@@ -55,7 +64,11 @@ function understood(
   wholeOnly: boolean,
 ): Reply {
   const { text, thinking } = stripThinking(reply.text);
-  const plain = { ...reply, text, thinking: [reply.thinking, thinking].filter(Boolean).join("\n") };
+  const plain = {
+    ...reply,
+    text: withoutEnd(text),
+    thinking: [reply.thinking, thinking].filter(Boolean).join("\n"),
+  };
   const found = rescues ? rescue(plain, offered) : null;
   // Where plain text is an answer, a call with prose around it may only be quoted: it must be all there is.
   if (found && wholeOnly && found.text !== "") return plain;

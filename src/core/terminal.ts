@@ -10,6 +10,8 @@ import type { ToolFacts, ToolSpec } from "./tool.ts";
 
 // Models like to number steps: an id of any kind becomes text.
 const StepDraft = z.object({ id: z.coerce.string(), description: z.string().min(1) });
+/** What people are to read says something. */
+const Said = z.string().refine((t) => t.trim() !== "", "must not be blank");
 const Attachments = z
   .array(z.string())
   .optional()
@@ -43,11 +45,11 @@ const SCHEMAS = {
     attachments: Attachments,
   }),
   deliver_result: z.object({
-    message: z.string().min(1).describe("The final answer to the user."),
+    message: Said.describe("The final answer to the user."),
     attachments: Attachments,
   }),
   agent_response: z.object({
-    text: z.string().min(1).describe("Your answer to the user."),
+    text: Said.describe("Your answer to the user."),
   }),
 } as const;
 

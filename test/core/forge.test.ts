@@ -632,3 +632,19 @@ describe("what is not said is not run", () => {
     sound(h);
   });
 });
+
+describe("an end that says nothing", () => {
+  it("a blank agent_response is no answer", async () => {
+    const h = await flow([respond("  \n"), respond("done")]);
+    expect(h.of("nudge").map((n) => n.reason)).toEqual(["invalid_arguments"]);
+    expect(answer(h)).toBe("done");
+    sound(h);
+  });
+  it("a token that ends a turn inside a model is not text", async () => {
+    const h = new Harness({ mode: "chat", script: [text(" \n</s>\n"), text("42<|im_end|>")] });
+    await h.run("q");
+    expect(h.of("nudge").map((n) => n.reason)).toEqual(["empty_reply"]);
+    expect(answer(h)).toBe("42");
+    sound(h);
+  });
+});

@@ -1,14 +1,16 @@
 /**
  * Every kind of fault at the first, a middle and the last model call, then chaos; prints a table.
  *
- *   node --no-warnings test/faults/run.ts [--chaos N] [--seed S] [--kind NAME] [--json FILE]
+ *   node --no-warnings test/faults/run.ts [--chaos N] [--seed S] [--kind NAME] [--json FILE] [--proxy]
  *
- * `--kind` plays the kinds whose name holds NAME, and no chaos unless it is asked for. Exits 1 on anything wrong.
+ * `--kind` plays the kinds whose name holds NAME, and no chaos unless it is asked for. `--proxy` plays the content
+ * kinds on a bare client instead, alone and behind the proxy. Exits 1 on anything wrong.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { KINDS } from "./kinds.ts";
 import { inParallel, playChaos, playKind, runsOf, type Verdict } from "./play.ts";
+import { completedShare, playClients } from "./proxy-play.ts";
 import { FaultyServer } from "./server.ts";
 
 const WIDTH = 4;
@@ -18,12 +20,38 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     kind: { type: "string" },
     json: { type: "string" },
+    proxy: { type: "boolean", default: false },
   },
 });
 const kinds = KINDS.filter((k) => !values.kind || k.name.includes(values.kind));
 const chaosRuns = Number(values.chaos ?? (values.kind ? 0 : 500));
 
 const server = await FaultyServer.start();
+
+/** A bare client, alone and behind the proxy; what the proxy leaves undone is listed. */
+async function clients(): Promise<boolean> {
+  const bare = await playClients(server, "bare", kinds);
+  const behind = await playClients(server, "proxy", kinds);
+  for (const [way, all] of [["bare", bare] as const, ["behind the proxy", behind] as const]) {
+    const done = all.filter((v) => v.completed).length;
+    const spoilt = all.filter((v) => v.wrongEffects.length > 0).length;
+    const percent = (100 * completedShare(all)).toFixed(1);
+    console.log(`${way}: ${done} of ${all.length} (${percent} %), ${spoilt} with wrong effects`);
+  }
+  const wrong = behind.filter((v) => v.wrong.length + v.wrongEffects.length > 0);
+  for (const v of behind.filter((b) => !b.completed || wrong.includes(b))) {
+    console.log(`\n${v.kind} · ${v.position} · ${v.format}: ${v.outcome}`);
+    for (const w of [...v.wrongEffects, ...v.wrong]) console.log(`  WRONG ${w}`);
+  }
+  if (values.json) writeFileSync(values.json, JSON.stringify({ bare, behind }, null, 2));
+  return wrong.length === 0 && completedShare(behind) >= 0.95;
+}
+if (values.proxy) {
+  const good = await clients();
+  await server.close();
+  process.exit(good ? 0 : 1);
+}
+
 const runs = kinds.flatMap((kind) => runsOf(kind).map((run) => ({ kind, run })));
 const verdicts = await inParallel(runs, WIDTH, ({ kind, run }) => playKind(server, kind, ...run));
 
