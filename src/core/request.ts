@@ -10,11 +10,21 @@ import { compaction, estimate, shown, UNTOUCHED } from "./compaction.ts";
 import { frontOf, targetOf } from "./front.ts";
 import type { MemoryName, Row } from "./memory.ts";
 import type { ModelRequest } from "./ports.ts";
-import { shapeMessage } from "./profile.ts";
+import { type Profile, shapeMessage } from "./profile.ts";
 import { compactedHint } from "./prompt.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import { type Session, settingsOf } from "./session.ts";
 import { harnessOf } from "./settings.ts";
+
+/** A row as an endpoint takes it. Most rows are sent many times, and are worked out once. */
+const shapes = new WeakMap<Profile, WeakMap<Row, string>>();
+function shapedRow(row: Row, profile: Profile): string {
+  const held = shapes.get(profile) ?? new WeakMap<Row, string>();
+  shapes.set(profile, held);
+  const text = held.get(row) ?? shapeMessage(row.json, profile);
+  held.set(row, text);
+  return text;
+}
 
 /** The request for the session's next model call. `rows`: the memory that its policy names. */
 export function buildRequest(s: Session, kit: Kit, rows: readonly Row[]): ModelRequest {
@@ -23,7 +33,8 @@ export function buildRequest(s: Session, kit: Kit, rows: readonly Row[]): ModelR
   const boundary = s.compacted[policyOf(s).memory];
   const texts = rows.flatMap((row) => {
     const text = boundary ? shown(row, boundary) : row.json;
-    return text === null ? [] : [shapeMessage(text, profile)];
+    if (text === null) return [];
+    return [text === row.json ? shapedRow(row, profile) : shapeMessage(text, profile)];
   });
   const messages = texts.join(",");
   return {
