@@ -8,7 +8,7 @@ import type { Batch, Done } from "./call.ts";
 import type { Delivery, ErrorCode, Phase, Status, Step, Wait } from "./events.ts";
 import type { Boundary, MemoryName } from "./memory.ts";
 import type { Hint, Profile } from "./profile.ts";
-import type { Settings, SettingsLayer } from "./settings.ts";
+import { mergeSettings, type Settings, type SettingsLayer } from "./settings.ts";
 
 export const SCHEMA = 1;
 export const MODES = ["agent", "chat", "workflow", "direct"] as const;
@@ -232,11 +232,14 @@ export function newSession({ at, ...given }: NewSession): Session {
 export const COLD_PARTS = ["plan", "queue", "settings", "turn"] as const;
 
 /**
- * Brings a saved session up to date: fields that its program did not know yet begin as in a new one. A change that
- * needs more than that raises SCHEMA and is made here. null: it was saved by a newer program.
+ * Brings a saved session up to date: fields that its program did not know yet begin as in a new one, and settings of
+ * the turn under way as their defaults. A change that needs more than that raises SCHEMA and is made here. null: it
+ * was saved by a newer program.
  */
 export function upgrade(saved: Partial<Session>): Session | null {
-  return (saved.schema ?? 0) > SCHEMA ? null : { ...BLANK, ...saved, schema: SCHEMA };
+  if ((saved.schema ?? 0) > SCHEMA) return null;
+  const turn = saved.turn && { ...saved.turn, settings: mergeSettings([saved.turn.settings]) };
+  return { ...BLANK, ...saved, turn: turn ?? null, schema: SCHEMA };
 }
 
 /** The settings that hold for the turn under way. */

@@ -1,6 +1,6 @@
 /** Places where two rules meet: a spent budget and a crash, a replan after the end was near, a bug in the shell. */
 import { describe, expect, it } from "vitest";
-import { upgrade } from "../../src/core/session.ts";
+import { type Session, upgrade } from "../../src/core/session.ts";
 import { mergeSettings } from "../../src/core/settings.ts";
 import {
   askUser,
@@ -286,6 +286,26 @@ describe("a session that an older program saved", () => {
     await h.settle();
     expect(h.head.status).toBe("completed");
     sound(h);
+  });
+
+  it("goes on with defaults for settings that it lacks, and keeps those that it has", async () => {
+    const h = new Harness({
+      script: [plan("a"), askUser("?")],
+      settings: {
+        summarize: "always",
+        limits: { maxReplans: 1 },
+        tools: { approval: { x: "deny" } },
+      },
+    });
+    await h.run("Do");
+    const saved = JSON.parse(h.disk.session) as Session;
+    const whole = structuredClone(saved.turn?.settings);
+    const settings = saved.turn?.settings as unknown as Record<string, Record<string, unknown>>;
+    delete settings.duplicates;
+    delete settings.limits?.maxIterations;
+    delete settings.harness?.compact;
+    expect(upgrade(saved)?.turn?.settings).toEqual(whole);
+    expect(whole).toMatchObject({ summarize: "always", limits: { maxReplans: 1 } });
   });
 
   it("is not opened when it was saved by a newer one", () => {
