@@ -20,6 +20,9 @@ import {
 } from "../core/tool.ts";
 import type { Box } from "./box.ts";
 
+/** What only some deployments have: a tool that needs it is offered only there. */
+export type Need = "background" | "search" | "browser";
+
 export interface ToolContext {
   box: Box;
   /** What clients see of a file, for download links; absent in tests and where there are no routes. */
@@ -38,6 +41,9 @@ export interface ToolContext {
 }
 
 export interface Tool extends ToolSpec {
+  needs?: Need;
+  /** Milliseconds that it may take, where that is not the settings' `toolTimeoutMs`; never more than that. */
+  timeoutMs?: number;
   run(args: JsonObject, ctx: ToolContext): Promise<ToolResult>;
 }
 
@@ -46,6 +52,8 @@ export interface Definition<S extends z.ZodObject> extends Partial<ToolFacts> {
   toolkit: string;
   description: string;
   args: S;
+  needs?: Need;
+  timeoutMs?: number;
   run: (args: z.output<S>, ctx: ToolContext) => Promise<ToolResult>;
 }
 
@@ -70,6 +78,8 @@ export function defineTool<S extends z.ZodObject>(definition: Definition<S>): To
     volatile: definition.volatile ?? false,
     effect: definition.effect ?? true,
     recovery: definition.recovery ?? "report",
+    ...(definition.needs === undefined ? {} : { needs: definition.needs }),
+    ...(definition.timeoutMs === undefined ? {} : { timeoutMs: definition.timeoutMs }),
     parse(raw) {
       const parsed = parse(raw);
       if (!parsed.ok) return parsed;

@@ -2,7 +2,7 @@
  * The tools, in the order in which a model is offered them: work first, messages last. A new tool is one small file
  * and one line here. The order is part of a request's bytes: changing it costs the providers' caches.
  */
-import type { Tool } from "./define.ts";
+import type { Need, Tool } from "./define.ts";
 import { fileRead, fileStrReplace, fileWrite } from "./file.ts";
 import { fileFindByName, fileFindInContent } from "./file-find.ts";
 import { messageAskUser, messageNotifyUser } from "./message.ts";
@@ -19,5 +19,9 @@ export const TOOLS: readonly Tool[] = [
   messageAskUser,
 ];
 
-export type { Tool } from "./define.ts";
+/** The tools of a deployment that has these things. */
+export const toolsFor = (have: ReadonlySet<Need>): readonly Tool[] =>
+  TOOLS.filter(({ needs }) => needs === undefined || have.has(needs));
+
+export type { Need, Tool } from "./define.ts";
 export { type RunPorts, runTool } from "./run.ts";

@@ -35,7 +35,8 @@ export async function runTool(
     seen.text = (seen.text + text).slice(-2 * PARTIAL_CHARS);
     ports.live(clean(text));
   };
-  const { id, reopened, timeoutMs, maxChars } = run;
+  const { id, reopened, maxChars } = run;
+  const timeoutMs = Math.min(run.timeoutMs, tool.timeoutMs ?? run.timeoutMs);
   // The tool is told at its limit plus the grace, so that its own, better ending comes first.
   const cut = cutoff(timeoutMs + graceMs, Math.min(graceMs, STOP_GRACE_MS), ports.signal);
   const ctx = { ...ports, live, signal: cut.signal, id, reopened, timeoutMs, maxChars };

@@ -6,7 +6,7 @@ import { LIMITS } from "../core/limits.ts";
 import { MODES } from "../core/session.ts";
 import { DEFAULTS, SettingsLayer } from "../core/settings.ts";
 import type { Config } from "../core/wire.ts";
-import { TOOLS } from "../tools/index.ts";
+import { type Need, toolsFor } from "../tools/index.ts";
 import type { Bindings } from "./env.ts";
 import { problem } from "./problem.ts";
 
@@ -59,6 +59,11 @@ export function sandboxOf(env: Bindings): "embedded" | "container" {
   return env.SANDBOX === "container" ? "container" : "embedded";
 }
 
+/** What this deployment has beyond the ordinary: the tools that need it are offered. */
+export function haves(_env: Bindings): ReadonlySet<Need> {
+  return new Set();
+}
+
 export function publicConfig(env: Bindings): Config {
   const configured = providers({ ...env });
   const provider = defaultProvider({ ...env });
@@ -70,7 +75,7 @@ export function publicConfig(env: Bindings): Config {
     models: configured.map((p) => p.model).filter((m) => m !== ""),
     modes: [...MODES],
     profiles: Object.keys(profiles(env)),
-    tools: TOOLS.map((t) => ({ name: t.name, toolkit: t.toolkit })),
+    tools: toolsFor(haves(env)).map((t) => ({ name: t.name, toolkit: t.toolkit })),
     locales: ["auto", "en", "zh"],
     limits: { ...LIMITS, ...DEFAULTS.limits },
     sandbox: sandboxOf(env),

@@ -8,7 +8,8 @@ import planner from "../../prompts/planner.md";
 import { profileFor, resolve } from "../adapters/model/providers.ts";
 import type { Profile } from "../core/profile.ts";
 import type { Kit } from "../core/roles.ts";
-import { TOOLS } from "../tools/index.ts";
+import { toolsFor } from "../tools/index.ts";
+import { haves } from "./config.ts";
 import type { Bindings } from "./env.ts";
 
 /** `about`: the sandbox's honest word on itself, for whoever is offered its shell. */
@@ -16,7 +17,7 @@ export function kitOf(env: Bindings, about: string): Kit {
   const vars = { ...env };
   const profiles = new Map<string, Profile>();
   return {
-    tools: TOOLS,
+    tools: toolsFor(haves(env)),
     prompts: { core, planner, executor, assistant },
     rules: { shell: about, file, message },
     resolve: (provider, model) => resolve(vars, provider, model),

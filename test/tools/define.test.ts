@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { defineTool } from "../../src/tools/define.ts";
-import { TOOLS } from "../../src/tools/index.ts";
+import { TOOLS, toolsFor } from "../../src/tools/index.ts";
 import { FakeBox } from "../support/fake-box.ts";
 import { call } from "../support/run-tool.ts";
 
@@ -55,6 +55,14 @@ describe("D1: the schema that a model sees", () => {
       "message_notify_user",
       "message_ask_user",
     ]);
+  });
+
+  it("offers a tool that needs something only where that is", () => {
+    for (const { name } of toolsFor(new Set())) {
+      expect(TOOLS.find((t) => t.name === name)?.needs).toBeUndefined();
+    }
+    const all = toolsFor(new Set(["background", "search", "browser"]));
+    expect(all.map((t) => t.name)).toEqual(TOOLS.map((t) => t.name));
   });
 
   it("takes the careful facts when none are stated", () => {

@@ -68,6 +68,20 @@ describe("A23, R2: our own clock", () => {
     expect(result.text).toMatch(/^half way\n\[demo timed out: .* may still be running\]$/);
   });
 
+  it("ends a tool at its own shorter time, and never later than the settings allow", async () => {
+    const hangs = (ms: number) =>
+      defineTool({
+        name: "demo",
+        toolkit: "file",
+        description: "",
+        args: z.object({}),
+        timeoutMs: ms,
+        run: (_, { timeoutMs }) => Promise.resolve({ ok: true, text: String(timeoutMs) }),
+      });
+    expect((await call(hangs(40), box, {}, { timeoutMs: 500 })).text).toBe("40");
+    expect((await call(hangs(900), box, {}, { timeoutMs: 500 })).text).toBe("500");
+  });
+
   it("lets a tool that reacts to the signal give its own ending", async () => {
     const tool = does(
       (ctx) =>
