@@ -8,6 +8,10 @@ export const LIMITS = {
   filesBytes: 500 * 1024 * 1024,
   /** Files and folders of a session. */
   filesCount: 20_000,
+  /** Requests of one owner in a minute, where the platform's rate limiter is not bound. */
+  requestsPerMinute: 6_000,
+  /** Attempts to come in that one address may fail at in a minute. */
+  refusalsPerMinute: 300,
   /** The text of a message or an answer, UTF-8 bytes. */
   messageBytes: 256 * 1024,
   /** A frame from a client, bytes. */

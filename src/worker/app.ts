@@ -1,7 +1,8 @@
 /** The HTTP face: routes, and the one place where a failure becomes a reply. */
 import { Hono } from "hono";
 import { cors } from "hono/cors";
-import { type App, allowedOrigin, authenticate, isUpgrade } from "./auth.ts";
+import { admit } from "./admit.ts";
+import { type App, allowedOrigin, hostname, isLoopback, isUpgrade } from "./auth.ts";
 import { publicConfig, VERSION } from "./config.ts";
 import { errorBody, HttpProblem, type Problem } from "./problem.ts";
 import { accessRoutes } from "./routes/access.ts";
@@ -37,6 +38,7 @@ export const app = new Hono<App>();
 
 app.onError((error, c) => {
   const problem = problemOf(error);
+  if (problem.retryAfter !== undefined) c.header("retry-after", String(problem.retryAfter));
   return c.json(errorBody(problem), problem.status);
 });
 app.notFound((c) =>
@@ -60,6 +62,9 @@ app.use("*", async (c, next) => {
   set("x-content-type-options", "nosniff");
   set("referrer-policy", "no-referrer");
   set("cache-control", "no-store");
+  set("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+  set("cross-origin-resource-policy", "same-origin");
+  if (!isLoopback(hostname(c))) set("strict-transport-security", "max-age=31536000");
 });
 
 /** What a browser on an allowed origin may send and read; any other gets no such headers, and so nothing. */
@@ -77,7 +82,7 @@ app.get("/api/health", (c) => c.json({ ok: true, version: VERSION }));
 app.route("/api", accessRoutes);
 
 app.use("/api/*", async (c, next) => {
-  c.set("owner", await authenticate(c));
+  c.set("owner", await admit(c));
   await next();
 });
 app.get("/api/config", (c) => c.json(publicConfig(c.env)));

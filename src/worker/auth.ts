@@ -4,10 +4,12 @@
  * A1  Tokens are compared in constant time, and never appear in an error, a log or a cookie.
  * A2  A token in a URL is refused: URLs end in logs and histories.
  * A3  Whatever changes state, and every upgrade, comes from our own origin or from no browser at all.
+ * A4  Two ways in: tokens and Cloudflare Access. One that is half configured closes the house.
  */
 import type { Context } from "hono";
 import { deleteCookie, getCookie, getSignedCookie, setSignedCookie } from "hono/cookie";
 import * as z from "zod";
+import { ACCESS_COOKIE, ACCESS_HEADER, accessOf, ownerOfAssertion } from "./access-jwt.ts";
 import type { Bindings } from "./env.ts";
 import { problem } from "./problem.ts";
 
@@ -59,12 +61,22 @@ export function hostname(c: Ctx): string {
 export const isLoopback = (name: string): boolean =>
   name === "localhost" || name === "[::1]" || /^127(\.\d{1,3}){3}$/.test(name);
 
-/** The cookie's key follows from the tokens: who changes them signs everyone out. */
-const cookieSecret = (tokens: Map<string, string>): string =>
-  `dormouse cookie v1 ${JSON.stringify([...tokens].sort())}`;
+/**
+ * The cookie's keys: the first signs, any of them is believed. They follow from the tokens, so that who changes those
+ * signs everyone out, and from COOKIE_SECRET, which is changed without that: `new,old`, then `new`.
+ */
+function cookieSecrets(env: Bindings, tokens: Map<string, string>): [string, ...string[]] {
+  const of = (secret: string) =>
+    `dormouse cookie v1 ${JSON.stringify([...tokens].sort())}${secret && ` ${secret}`}`;
+  const [first = "", ...others] = (env.COOKIE_SECRET ?? "").split(",").map((s) => s.trim());
+  return [of(first), ...others.filter((s) => s !== "").map(of)];
+}
 
 async function ownerOfCookie(c: Ctx, tokens: Map<string, string>): Promise<string | null> {
-  const value = await getSignedCookie(c, cookieSecret(tokens), COOKIE);
+  let value: string | false | undefined;
+  for (const secret of cookieSecrets(c.env, tokens)) {
+    value ||= await getSignedCookie(c, secret, COOKIE);
+  }
   if (!value) return null;
   const [expires = "0", ...rest] = value.split(".");
   const owner = decodeURIComponent(rest.join("."));
@@ -74,14 +86,15 @@ async function ownerOfCookie(c: Ctx, tokens: Map<string, string>): Promise<strin
 export async function signIn(c: Ctx, token: string): Promise<string> {
   const tokens = tokensOf(c.env);
   if (!tokens) {
-    if (isLoopback(hostname(c))) return "local";
-    throw notConfigured();
+    const access = accessOf(c.env);
+    if (!access && isLoopback(hostname(c))) return "local";
+    throw access ? throughAccess() : notConfigured();
   }
   const owner = await ownerOfToken(tokens, token);
   if (!owner)
     throw problem(401, "bad_token", "This token is not known here. Check it and try again.");
   const value = `${Date.now() + COOKIE_SECONDS * 1000}.${encodeURIComponent(owner)}`;
-  await setSignedCookie(c, COOKIE, value, cookieSecret(tokens), {
+  await setSignedCookie(c, COOKIE, value, cookieSecrets(c.env, tokens)[0], {
     httpOnly: true,
     sameSite: "Strict",
     secure: !isLoopback(hostname(c)),
@@ -98,7 +111,7 @@ const notConfigured = () =>
   problem(
     503,
     "auth_not_configured",
-    "No access is configured, so only loopback is served. Set the secret AUTH_TOKENS (or AUTH_TOKEN) and deploy again.",
+    "No access is configured, so only loopback is served. Set the secret AUTH_TOKENS (or AUTH_TOKEN), or put Cloudflare Access before it, and deploy again.",
   );
 
 export function refuseUrlTokens(c: Ctx): void {
@@ -132,7 +145,8 @@ const changesState = (c: Ctx): boolean =>
 export function checkOrigin(c: Ctx): void {
   if (!changesState(c)) return;
   const origin = c.req.header("origin");
-  if (origin === undefined && getCookie(c, COOKIE) !== undefined) {
+  const ambient = [COOKIE, ACCESS_COOKIE].some((name) => getCookie(c, name) !== undefined);
+  if (origin === undefined && ambient) {
     throw problem(
       403,
       "origin_required",
@@ -148,28 +162,44 @@ export function checkOrigin(c: Ctx): void {
   }
 }
 
+/** Nothing is configured: whoever runs it on loopback is its one owner. */
+export const isOpenHouse = (c: Ctx): boolean => !tokensOf(c.env) && !accessOf(c.env);
+
 /** The owner of a request, or a problem that says how to become one. */
 export async function authenticate(c: Ctx): Promise<string> {
   refuseUrlTokens(c);
   checkOrigin(c);
   const tokens = tokensOf(c.env);
-  const accessWanted = Boolean(c.env.ACCESS_TEAM_DOMAIN || c.env.ACCESS_AUD);
-  if (!tokens) {
-    if (!accessWanted && isLoopback(hostname(c))) return "local";
+  const access = accessOf(c.env);
+  if (!tokens && !access) {
+    if (isLoopback(hostname(c))) return "local";
     throw notConfigured();
   }
   const bearer = /^Bearer\s+(.+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
-  if (bearer !== undefined) {
+  if (bearer !== undefined && tokens) {
     const owner = await ownerOfToken(tokens, bearer.trim());
     if (owner) return owner;
     throw problem(401, "bad_token", "This token is not known here.");
   }
-  const owner = await ownerOfCookie(c, tokens);
-  if (!owner)
-    throw problem(
-      401,
-      "sign_in_required",
-      "Send `Authorization: Bearer …`, or sign in with POST /api/login.",
-    );
-  return owner;
+  const signedIn = tokens ? await ownerOfCookie(c, tokens) : null;
+  const owner = signedIn ?? (access ? await ownerThroughAccess(c) : null);
+  if (owner) return owner;
+  if (!tokens) throw throughAccess();
+  throw problem(
+    401,
+    "sign_in_required",
+    "Send `Authorization: Bearer …`, or sign in with POST /api/login.",
+  );
+}
+
+const throughAccess = () =>
+  problem(
+    401,
+    "sign_in_required",
+    "Sign in through Cloudflare Access: this request brought no valid assertion of it.",
+  );
+
+async function ownerThroughAccess(c: Ctx): Promise<string | null> {
+  const assertion = c.req.header(ACCESS_HEADER) ?? getCookie(c, ACCESS_COOKIE);
+  return assertion === undefined ? null : ownerOfAssertion(c.env, assertion);
 }

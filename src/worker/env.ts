@@ -2,6 +2,8 @@
 export interface Vars {
   AUTH_TOKENS?: string;
   AUTH_TOKEN?: string;
+  /** Comma-separated: the first signs the page's cookie, all are believed. */
+  COOKIE_SECRET?: string;
   ALLOWED_ORIGINS?: string;
   ACCESS_TEAM_DOMAIN?: string;
   ACCESS_AUD?: string;
@@ -12,4 +14,5 @@ export interface Vars {
   SANDBOX?: string;
 }
 
-export type Bindings = Env & Vars;
+/** The rate limiter is optional: a configuration may do without it. */
+export type Bindings = Omit<Env, "RATE_LIMIT"> & Partial<Pick<Env, "RATE_LIMIT">> & Vars;

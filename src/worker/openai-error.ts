@@ -41,13 +41,16 @@ export const badRequest = (param: string | null, message: string): OpenAIProblem
 const CODES: Record<string, string> = {
   bad_token: "invalid_api_key",
   sign_in_required: "invalid_api_key",
+  rate_limited: "rate_limit_exceeded",
 };
 
 export function errorOf(error: unknown): OpenAIError {
   if (error instanceof OpenAIProblem) return error.error;
   if (error instanceof HttpProblem) {
-    const { status, code, message } = error.problem;
-    return openaiError(status, CODES[code] ?? code, message);
+    const { status, code, message, retryAfter } = error.problem;
+    const translated = openaiError(status, CODES[code] ?? code, message);
+    if (retryAfter === undefined) return translated;
+    return { ...translated, headers: { "retry-after": String(retryAfter) } };
   }
   console.error("request failed", error);
   return openaiError(500, "internal", "Something went wrong here. Try again.");

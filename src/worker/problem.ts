@@ -4,6 +4,8 @@ export interface Problem {
   code: string;
   message: string;
   details?: unknown;
+  /** Seconds after which the same request may be let through. */
+  retryAfter?: number;
 }
 
 export class HttpProblem extends Error {
@@ -19,8 +21,15 @@ export const problem = (
   code: string,
   message: string,
   details?: unknown,
+  retryAfter?: number,
 ): HttpProblem =>
-  new HttpProblem({ status, code, message, ...(details === undefined ? {} : { details }) });
+  new HttpProblem({
+    status,
+    code,
+    message,
+    ...(details === undefined ? {} : { details }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  });
 
 /** How a Durable Object answers an RPC: failure is data, because error classes do not survive the way. */
 export type Answer<T> = { ok: true; value: T } | { ok: false; problem: Problem };

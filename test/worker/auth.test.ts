@@ -1,4 +1,4 @@
-/** Contract 1: who may do what. Cloudflare Access is tested elsewhere. */
+/** Contract 1: who may do what, by tokens and cookies. Cloudflare Access is tested in access.test.ts. */
 import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { describe, expect } from "vitest";

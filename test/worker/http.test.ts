@@ -1,4 +1,5 @@
 /** Contract 2 over HTTP: sessions, their list, and what everyone may ask. */
+import { exports } from "cloudflare:workers";
 import { describe, expect } from "vitest";
 import type { SessionView } from "../../src/core/wire.ts";
 import { api, Client, failureOf, it } from "./support/client.ts";
@@ -6,6 +7,25 @@ import { complete, plan, text, write } from "./support/replies.ts";
 import { Held, scripted } from "./support/upstream.ts";
 
 const unknown = "a".repeat(26);
+
+describe("the headers of a reply", () => {
+  for (const path of ["/api/health", "/api/sessions", "/api/nowhere", "/v1/models"]) {
+    it(`keep it from being stored, framed, sniffed or run: ${path}`, async () => {
+      const { headers } = await exports.default.fetch(`https://dormouse.example${path}`);
+      const of = (name: string) => headers.get(name);
+      expect(of("cache-control")).toBe("no-store");
+      expect(of("x-content-type-options")).toBe("nosniff");
+      expect(of("referrer-policy")).toBe("no-referrer");
+      expect(of("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
+      expect(of("cross-origin-resource-policy")).toBe("same-origin");
+      expect(of("strict-transport-security")).toMatch(/^max-age=\d+/);
+    });
+  }
+
+  it("do not bind a browser to https on loopback", async () => {
+    expect((await api("/api/health")).headers.has("strict-transport-security")).toBe(false);
+  });
+});
 
 describe("creating a session", () => {
   it("gives the whole snapshot of an idle session", async () => {

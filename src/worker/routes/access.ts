@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { type App, checkOrigin, refuseUrlTokens, signIn, signOut } from "../auth.ts";
+import { limitStranger } from "../rate.ts";
 import { readJson } from "../validate.ts";
 
 export const accessRoutes = new Hono<App>();
@@ -10,7 +11,7 @@ accessRoutes.post("/login", async (c) => {
   refuseUrlTokens(c);
   checkOrigin(c);
   const { token } = await readJson(c.req.raw, z.object({ token: z.string().min(1).max(4096) }));
-  return c.json({ owner: await signIn(c, token) });
+  return c.json({ owner: await limitStranger(c, () => signIn(c, token)) });
 });
 accessRoutes.post("/logout", (c) => {
   checkOrigin(c);

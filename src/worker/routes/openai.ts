@@ -11,7 +11,8 @@ import {
 import type { Ask } from "../../core/complete.ts";
 import { harnessOf, mergeSettings, SettingsLayer } from "../../core/settings.ts";
 import type { JsonObject } from "../../core/tool.ts";
-import { type App, authenticate } from "../auth.ts";
+import { admit } from "../admit.ts";
+import type { App } from "../auth.ts";
 import { outerLayers } from "../config.ts";
 import type { Bindings } from "../env.ts";
 import { badRequest, errorOf, errorResponse, OpenAIProblem, openaiError } from "../openai-error.ts";
@@ -105,7 +106,7 @@ export const openaiRoutes = new Hono<App>();
 openaiRoutes.onError((error) => errorResponse(errorOf(error)));
 
 openaiRoutes.use("*", async (c, next) => {
-  c.set("owner", await authenticate(c));
+  c.set("owner", await admit(c));
   await next();
 });
 

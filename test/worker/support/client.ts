@@ -184,7 +184,7 @@ async function inspect(): Promise<void> {
 
 const undos: (() => void)[] = [];
 /** Variables for the rest of this test. */
-export function useVars(vars: Record<string, string>): () => void {
+export function useVars(vars: Record<string, unknown>): () => void {
   const undo = setVars(vars);
   undos.push(undo);
   return undo;

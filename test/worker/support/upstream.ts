@@ -115,8 +115,17 @@ export function forgetModels(): Model[] {
   return all;
 }
 
+const sites = new Map<string, () => Response>();
+/** What else there is on the network: an address, and what is served there. Gives back how to take it down. */
+export function serveAt(url: string, answer: () => Response): () => void {
+  sites.set(url, answer);
+  return () => sites.delete(url);
+}
+
 async function upstream(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const url = input instanceof Request ? input.url : String(input);
+  const site = sites.get(url);
+  if (site) return site();
   const raw = typeof init?.body === "string" ? init.body : "";
   const body = raw === "" ? null : (JSON.parse(raw) as ChatBody);
   const model = body && models.get(body.model);
@@ -171,7 +180,7 @@ function sse(source: Pick<Held, "take" | "over">, asked: Asked): Response {
 }
 
 /** Variables of the Worker and of its objects: what is set here they see. Gives back how to undo it. */
-export function setVars(vars: Record<string, string>): () => void {
+export function setVars(vars: Record<string, unknown>): () => void {
   const target = env as unknown as Record<string, unknown>;
   for (const [name, value] of Object.entries(vars)) target[name] = value;
   return () => {
