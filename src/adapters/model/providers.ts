@@ -12,6 +12,7 @@ import { layered, type Profile, ProfileLayer, profileOf } from "../../core/profi
 import { noProvider } from "./failure.ts";
 import { callOpenAI, type Fetch } from "./openai.ts";
 import { callPractice } from "./practice.ts";
+import { aiFetch, BINDING_URL, isAiBinding } from "./workers-ai.ts";
 
 export const PROVIDERS = [
   "openai",
@@ -30,6 +31,8 @@ export interface Provider {
   apiKey: string;
   /** What is asked when nobody names a model; "" when the deployment does not say. */
   model: string;
+  /** Where calls do not go over the network. */
+  fetch?: Fetch;
 }
 
 /** A deployment's variables: a Worker's `env` fits. */
@@ -64,16 +67,9 @@ export function providers(env: ModelEnv): Provider[] {
       model: read(env, "GEMINI_MODEL_NAME") || "gemini-2.5-flash",
     },
   ];
-  const account = read(env, "WORKERS_AI_ACCOUNT_ID");
-  if (account !== "") {
-    hosted.push({
-      id: "workers-ai",
-      baseURL: `https://api.cloudflare.com/client/v4/accounts/${encodeURIComponent(account)}/ai/v1`,
-      apiKey: read(env, "WORKERS_AI_API_KEY"),
-      model: read(env, "WORKERS_AI_MODEL_NAME") || "@cf/meta/llama-3.3-70b-instruct-fp8-fast",
-    });
-  }
   const found = hosted.filter((provider) => provider.apiKey !== "");
+  const ai = workersAi(env);
+  if (ai) found.push(ai);
   // A server of one's own often has no key, but always an address.
   const baseURL = read(env, "CUSTOM_BASE_URL");
   if (baseURL !== "") {
@@ -81,6 +77,19 @@ export function providers(env: ModelEnv): Provider[] {
     found.push({ id: "custom", baseURL, apiKey, model: read(env, "CUSTOM_MODEL_NAME") });
   }
   return [...found, PRACTICE];
+}
+
+/** Workers AI by an account's id and token, else by the binding `AI`. */
+function workersAi(env: ModelEnv): Provider | null {
+  const model = read(env, "WORKERS_AI_MODEL_NAME") || "@cf/meta/llama-3.3-70b-instruct-fp8-fast";
+  const account = encodeURIComponent(read(env, "WORKERS_AI_ACCOUNT_ID"));
+  const apiKey = read(env, "WORKERS_AI_API_KEY");
+  if (account !== "" && apiKey !== "") {
+    const baseURL = `https://api.cloudflare.com/client/v4/accounts/${account}/ai/v1`;
+    return { id: "workers-ai", baseURL, apiKey, model };
+  }
+  if (!isAiBinding(env.AI)) return null;
+  return { id: "workers-ai", baseURL: BINDING_URL, apiKey: "", model, fetch: aiFetch(env.AI) };
 }
 
 /** The provider for `""`: what `PROVIDER` names, configured or not, else the first that is configured. */
@@ -145,8 +154,8 @@ export function createModel(env: ModelEnv, options: { fetch?: Fetch } = {}): Cal
     }
     const stated = statedProfile(env, id);
     if (typeof stated === "string") return { type: "failed", failure: noProvider(stated) };
-    const { baseURL, apiKey } = provider;
-    return callOpenAI(request, { baseURL, apiKey, fetch: options.fetch }, live, signal);
+    const { baseURL, apiKey, fetch = options.fetch } = provider;
+    return callOpenAI(request, { baseURL, apiKey, fetch }, live, signal);
   };
 }
 
@@ -167,7 +176,8 @@ const NEEDS: Record<string, string> = {
   anthropic: "set ANTHROPIC_API_KEY",
   gemini: "set GEMINI_API_KEY",
   custom: "set CUSTOM_BASE_URL (and CUSTOM_API_KEY, CUSTOM_MODEL_NAME)",
-  "workers-ai": "set WORKERS_AI_ACCOUNT_ID and WORKERS_AI_API_KEY",
+  "workers-ai":
+    "set WORKERS_AI_ACCOUNT_ID and WORKERS_AI_API_KEY, or uncomment [ai] in wrangler.toml",
 };
 
 function missing(id: string): string {
