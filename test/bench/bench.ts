@@ -1,8 +1,10 @@
 /**
  * `npm run bench`: what a step of the tool loop costs, beside the bare floor, on the same machine in the same run.
+ * `npm run bench:peers`: beside other harnesses as well, which it installs first.
  *
  *   --steps 50,500    lengths of a session, in tool calls
  *   --rounds N        how often both are measured in turn, default 5; medians count
+ *   --peers           other harnesses too, as far as they are installed in test/bench/peers
  *   --json FILE       the numbers as JSON too
  *
  * The cost of a step is the CPU time of sessions of N calls less that of as many sessions of two calls, by the calls
@@ -11,7 +13,14 @@
 import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
-import { type Contestant, sampleRequest, startDormouse, startFloor } from "./contestant.ts";
+import {
+  type Contestant,
+  PEERS,
+  sampleRequest,
+  startDormouse,
+  startFloor,
+  startPeer,
+} from "./contestant.ts";
 import { startInstantModel } from "./instant-model.ts";
 
 /** Calls of the short sessions that are taken off. */
@@ -26,15 +35,14 @@ interface Sample {
 }
 
 export interface Result {
+  name: string;
   steps: number;
-  floor_cpu_ms_per_step: number;
-  dormouse_cpu_ms_per_step: number;
-  /** The median of the ratios of each round. */
+  cpu_ms_per_step: number;
+  wall_ms_per_step: number;
+  /** CPU over the floor's: the median of the ratios of each round, and their ends. */
   ratio: number;
   ratio_min: number;
   ratio_max: number;
-  floor_wall_ms_per_step: number;
-  dormouse_wall_ms_per_step: number;
 }
 
 async function sessions(c: Contestant, count: number, steps: number): Promise<Sample> {
@@ -58,48 +66,45 @@ const median = (values: number[]): number => {
   return (low + high) / 2;
 };
 
+/** Each contestant's numbers over so many rounds; the first one is the floor. */
 async function compare(
-  floor: Contestant,
-  dormouse: Contestant,
+  contestants: Contestant[],
   steps: number,
   rounds: number,
-): Promise<Result> {
-  const samples: { floor: Sample; dormouse: Sample }[] = [];
+): Promise<Result[]> {
+  const taken = new Map(contestants.map(({ name }) => [name, [] as Sample[]]));
   for (let round = 0; round < rounds; round++) {
-    // In turn, so that a machine that grows slower or faster meets both alike.
-    const order = round % 2 === 0 ? [floor, dormouse] : [dormouse, floor];
-    const taken = new Map<Contestant, Sample>();
-    for (const c of order) taken.set(c, await sample(c, steps));
-    samples.push({
-      floor: taken.get(floor) as Sample,
-      dormouse: taken.get(dormouse) as Sample,
-    });
+    // In turn, so that a machine that grows slower or faster meets all alike.
+    const order = round % 2 === 0 ? contestants : contestants.toReversed();
+    for (const c of order) taken.get(c.name)?.push(await sample(c, steps));
   }
-  const ratios = samples.map((s) => s.dormouse.cpu / s.floor.cpu);
-  return {
-    steps,
-    floor_cpu_ms_per_step: median(samples.map((s) => s.floor.cpu)),
-    dormouse_cpu_ms_per_step: median(samples.map((s) => s.dormouse.cpu)),
-    ratio: median(ratios),
-    ratio_min: Math.min(...ratios),
-    ratio_max: Math.max(...ratios),
-    floor_wall_ms_per_step: median(samples.map((s) => s.floor.wall)),
-    dormouse_wall_ms_per_step: median(samples.map((s) => s.dormouse.wall)),
-  };
+  const floor = taken.get(contestants[0]?.name ?? "") ?? [];
+  return contestants.map(({ name }) => {
+    const samples = taken.get(name) ?? [];
+    const ratios = samples.map((s, i) => s.cpu / (floor[i]?.cpu ?? Number.NaN));
+    return {
+      name,
+      steps,
+      cpu_ms_per_step: median(samples.map((s) => s.cpu)),
+      wall_ms_per_step: median(samples.map((s) => s.wall)),
+      ratio: median(ratios),
+      ratio_min: Math.min(...ratios),
+      ratio_max: Math.max(...ratios),
+    };
+  });
 }
 
 function tableOf(results: Result[]): string {
   const ms = (n: number) => n.toFixed(2);
   const rows = [
-    ["steps", "floor CPU ms", "Dormouse CPU ms", "ratio", "(min–max)", "floor ms", "Dormouse ms"],
+    ["steps", "harness", "CPU ms", "wall ms", "CPU : floor", "(min–max)"],
     ...results.map((r) => [
       String(r.steps),
-      ms(r.floor_cpu_ms_per_step),
-      ms(r.dormouse_cpu_ms_per_step),
+      r.name,
+      ms(r.cpu_ms_per_step),
+      ms(r.wall_ms_per_step),
       ms(r.ratio),
       `${ms(r.ratio_min)}–${ms(r.ratio_max)}`,
-      ms(r.floor_wall_ms_per_step),
-      ms(r.dormouse_wall_ms_per_step),
     ]),
   ];
   const widths = rows[0]?.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0))) ?? [];
@@ -110,6 +115,7 @@ const { values } = parseArgs({
   options: {
     steps: { type: "string", default: "50,500" },
     rounds: { type: "string", default: "5" },
+    peers: { type: "boolean", default: false },
     json: { type: "string" },
   },
 });
@@ -125,11 +131,15 @@ process.env.WRANGLER_LOG = "none";
 process.env.CLOUDFLARE_CF_FETCH_ENABLED = "false";
 const model = await startInstantModel();
 const dormouse = await startDormouse(model);
-const floor = await startFloor(model, await sampleRequest(model, dormouse));
+const like = await sampleRequest(model, dormouse);
+const contestants = [await startFloor(model, like), dormouse];
 try {
-  for (const c of [floor, dormouse]) await sessions(c, 3, WARM_UP);
+  for (const name of values.peers ? PEERS : []) {
+    contestants.push(await startPeer(name, model, like));
+  }
+  for (const c of contestants) await sessions(c, 3, WARM_UP);
   const results: Result[] = [];
-  for (const steps of lengths) results.push(await compare(floor, dormouse, steps, rounds));
+  for (const steps of lengths) results.push(...(await compare(contestants, steps, rounds)));
   console.log(
     `per step, medians of ${rounds} rounds, ${cpus().length} cores (${cpus()[0]?.model})`,
   );
@@ -137,7 +147,6 @@ try {
   if (values.json)
     await writeFile(values.json, `${JSON.stringify({ rounds, results }, null, 2)}\n`);
 } finally {
-  await floor.close();
-  await dormouse.close();
+  for (const c of contestants) await c.close();
   await model.close();
 }

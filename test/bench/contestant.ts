@@ -1,5 +1,6 @@
 /**
- * What the benchmark compares, each in a workerd process of its own with its real bundle: the floor and Dormouse.
+ * What the benchmark compares, each in a workerd process of its own with its real bundle: the floor, Dormouse, and, when
+ * they are installed, its peers.
  *
  * C1  A run is one session from its creation to its end. Nobody listens while it works, so that no frames are counted.
  */
@@ -10,7 +11,7 @@ import type { FloorRun } from "./floor.ts";
 import type { InstantModel } from "./instant-model.ts";
 
 export interface Contestant {
-  name: "floor" | "dormouse";
+  name: string;
   /** Runs one session of so many tool calls. */
   run(steps: number): Promise<void>;
   /** CPU milliseconds of its process so far. */
@@ -24,11 +25,16 @@ interface Served {
   close(): Promise<void>;
 }
 
-async function serve(config: URL, vars: Record<string, string>): Promise<Served> {
+async function serve(
+  config: URL,
+  vars: Record<string, string>,
+  entrypoint?: URL,
+): Promise<Served> {
   const before = new Set(descendants("workerd"));
   // Not `createTestHarness`: it sends every outgoing request through Node, which costs more than what is measured.
   const worker = await unstable_startWorker({
     config: fileURLToPath(config),
+    ...(entrypoint ? { entrypoint: fileURLToPath(entrypoint) } : {}),
     bindings: Object.fromEntries(
       Object.entries(vars).map(([name, value]) => [name, { type: "plain_text", value }]),
     ),
@@ -120,22 +126,35 @@ async function ended(served: Served, base: string, steps: number): Promise<void>
 /** `like`: a request of Dormouse's executor; the floor begins with the same fields and messages. */
 export async function startFloor(model: InstantModel, like: string): Promise<Contestant> {
   const served = await serve(new URL("floor.toml", import.meta.url), { MODEL_URL: model.url });
+  return bare("floor", "floor", served, like);
+}
+
+export const PEERS = ["think", "ai", "openai-agents", "langgraph"] as const;
+export type PeerName = (typeof PEERS)[number];
+
+/** A peer is given the same: its file stands in peers/, its package must be installed there. */
+export async function startPeer(
+  name: PeerName,
+  model: InstantModel,
+  like: string,
+): Promise<Contestant> {
+  const at = (file: string) => new URL(`peers/${file}`, import.meta.url);
+  const served = await serve(at("peer.toml"), { MODEL_URL: model.url }, at(`${name}.js`));
+  return bare(name, "peer", served, like);
+}
+
+function bare(name: string, kind: string, served: Served, like: string): Contestant {
   const { model: _, messages, ...fields } = JSON.parse(like) as FloorRun["fields"];
   return {
-    name: "floor",
+    name,
     cpu: served.cpu,
     close: served.close,
     async run(steps) {
-      const name = nameOf(steps, "floor");
-      const run: FloorRun = {
-        model: name,
-        fields,
-        messages: messages as unknown[],
-        result: RESULT,
-      };
-      const response = await ok(await served.fetch(`/${name}`, json(run)));
+      const model = nameOf(steps, kind);
+      const run: FloorRun = { model, fields, messages: messages as unknown[], result: RESULT };
+      const response = await ok(await served.fetch(`/${model}`, json(run)));
       const done = ((await response.json()) as { steps: number }).steps;
-      if (done !== steps) throw new Error(`the floor made ${done} steps instead of ${steps}`);
+      if (done !== steps) throw new Error(`${name} made ${done} steps instead of ${steps}`);
     },
   };
 }

@@ -2,7 +2,7 @@
  * A model that answers at once, for measuring everything around it. It runs outside of the measured process.
  *
  * I1  It knows a run by the name of its model, `bench-<n>-<steps>`: the first reply plans one step, then come as many
- *     tool calls, then the step is completed. A name that ends in `-floor` has no plan.
+ *     tool calls, then the step is completed. A name that ends in `-floor` has no plan, one in `-peer` ends with text.
  * I2  A reply is one write: the stream of chunks that a provider would send, all at once.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -46,7 +46,7 @@ export async function startInstantModel(): Promise<InstantModel> {
     if (known) return known;
     const [, , steps = "0", kind] = model.split("-");
     const done = Promise.withResolvers<void>();
-    const run = { asked: 0, steps: Number(steps), planned: kind === "floor", firstWork: "", done };
+    const run = { asked: 0, steps: Number(steps), planned: kind !== "full", firstWork: "", done };
     runs.set(model, run);
     return run;
   };
@@ -91,32 +91,41 @@ function replyTo(run: Run, model: string, parts: Buffer[]): string {
     return streamOf(model, run.asked, "file_read", readArguments(run.asked));
   }
   run.done.resolve();
+  if (model.endsWith("-peer")) return textOf(model, run.asked, "Read.");
   return streamOf(model, run.asked, "complete_step", DONE);
 }
 
-function streamOf(model: string, n: number, name: string, args: string): string {
-  const chunk = (delta: unknown, finish: string | null = null) =>
-    JSON.stringify({
-      id: `chatcmpl-${n}`,
-      object: "chat.completion.chunk",
-      created: 1_700_000_000,
-      model,
-      choices: [{ index: 0, delta, finish_reason: finish }],
-    });
-  const call = (part: object) => ({ tool_calls: [{ index: 0, ...part }] });
-  const half = Math.ceil(args.length / 2);
+const chunkOf = (model: string, n: number, delta: unknown, finish: string | null = null) =>
+  JSON.stringify({
+    id: `chatcmpl-${n}`,
+    object: "chat.completion.chunk",
+    created: 1_700_000_000,
+    model,
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  });
+
+/** Usage and the end, after whatever was said. */
+function lines(model: string, n: number, chunks: string[]): string {
   const usage = { prompt_tokens: 1_000, completion_tokens: 20, total_tokens: 1_020 };
   const last = { id: `chatcmpl-${n}`, object: "chat.completion.chunk", model, choices: [], usage };
+  return [...chunks, JSON.stringify(last), "[DONE]"].map((data) => `data: ${data}\n\n`).join("");
+}
+
+const textOf = (model: string, n: number, text: string): string =>
+  lines(model, n, [
+    chunkOf(model, n, { role: "assistant", content: text }),
+    chunkOf(model, n, {}, "stop"),
+  ]);
+
+function streamOf(model: string, n: number, name: string, args: string): string {
+  const call = (part: object) => ({ tool_calls: [{ index: 0, ...part }] });
+  const half = Math.ceil(args.length / 2);
   const head = { id: `call_${n}`, type: "function", function: { name, arguments: "" } };
-  return [
-    chunk({ role: "assistant", content: null }),
-    chunk(call(head)),
-    chunk(call({ function: { arguments: args.slice(0, half) } })),
-    chunk(call({ function: { arguments: args.slice(half) } })),
-    chunk({}, "tool_calls"),
-    JSON.stringify(last),
-    "[DONE]",
-  ]
-    .map((data) => `data: ${data}\n\n`)
-    .join("");
+  return lines(model, n, [
+    chunkOf(model, n, { role: "assistant", content: null }),
+    chunkOf(model, n, call(head)),
+    chunkOf(model, n, call({ function: { arguments: args.slice(0, half) } })),
+    chunkOf(model, n, call({ function: { arguments: args.slice(half) } })),
+    chunkOf(model, n, {}, "tool_calls"),
+  ]);
 }
