@@ -10,16 +10,23 @@ import type { Lifecycle, LifecycleJobContext } from "agents/lifecycle";
 import { LIMITS } from "../core/limits.ts";
 import type { Change } from "../core/ports.ts";
 import type { Session } from "../core/session.ts";
+import type { SettingsLayer } from "../core/settings.ts";
 import { directoryStub } from "./directory.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
 import { EXPIRE, Jobs } from "./jobs.ts";
+import { problem } from "./problem.ts";
 import { Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import { infoOf } from "./wire.ts";
 
 /** Sleeps shorter than this are slept in memory; longer ones by the alarm, so that the object may go. */
 const SHORT_SLEEP_MS = 2_000;
+const RESTARTING = problem(
+  503,
+  "restarting",
+  "Your settings could not be read just now; nothing was lost. Send the request again with the same id.",
+);
 
 export class Host {
   readonly sockets: Sockets;
@@ -28,6 +35,8 @@ export class Host {
   readonly #env: Bindings;
   readonly #lifecycle: Lifecycle;
   #engine: Engine | null = null;
+  #own: SettingsLayer | null = null;
+  #reading: Promise<SettingsLayer> | null = null;
   /** Deleted in this life of the object: its alarms are off for good. */
   gone = false;
 
@@ -52,6 +61,28 @@ export class Host {
   mine(owner: string): Engine | null {
     const engine = this.open();
     return engine?.store.session().owner === owner ? engine : null;
+  }
+
+  /**
+   * The owner's layer of settings, read anew each time; what is asked meanwhile shares the reading, so messages keep
+   * their order. A list that cannot be reached: what it said last in this life of the object.
+   */
+  own(owner: string): Promise<SettingsLayer> {
+    this.#reading ??= directoryStub(this.#env, owner)
+      .settings()
+      .then((layer) => {
+        this.#own = layer;
+        return layer;
+      })
+      .catch((error: unknown) => {
+        console.error("the owner's settings could not be read", error);
+        if (this.#own) return this.#own;
+        throw RESTARTING;
+      })
+      .finally(() => {
+        this.#reading = null;
+      });
+    return this.#reading;
   }
 
   start(store: SessionStore): Engine {

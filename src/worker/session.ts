@@ -23,35 +23,44 @@ import { SessionStore } from "./store.ts";
 import { openingOf, takeFrame } from "./upgrade.ts";
 import { viewOf } from "./wire.ts";
 
+/** A session, and whether this request made it. */
+export interface Made {
+  view: SessionView;
+  made: boolean;
+}
+
 export class SessionObject extends DurableObject<Bindings> {
   readonly lifecycle = Lifecycle.install(this);
   readonly #host = new Host(this.ctx, this.env, this.lifecycle);
 
   /** Makes the session; one that is there already is given back, one that was just deleted here is refused. */
-  async create(n: Omit<NewSession, "at">): Promise<Answer<SessionView>> {
+  async create(n: Omit<NewSession, "at">): Promise<Answer<Made>> {
+    const own = await this.#host.own(n.owner);
     if (this.#host.gone) return NO_SESSION;
     const made = this.#host.mine(n.owner);
-    if (made) return yes(this.#view(made));
+    if (made) return yes({ view: this.#view(made, own), made: false });
     const session = newSession({ ...n, at: Date.now() });
     const engine = this.#host.start(SessionStore.create(this.ctx.storage, session));
     if (n.ephemeral) await this.#host.jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
-    return yes(this.#view(engine));
+    return yes({ view: this.#view(engine, own), made: true });
   }
 
   async view(owner: string): Promise<Answer<SessionView>> {
-    return this.#for(owner, (engine) => yes(this.#view(engine)));
+    return this.#with(owner, (engine, own) => yes(this.#view(engine, own)));
   }
 
   async patch(owner: string, change: PatchBody): Promise<Answer<SessionView>> {
-    return this.#for(owner, (engine) => {
+    return this.#with(owner, (engine, own) => {
       const patched = patch(engine, change);
-      return patched.ok ? yes(this.#view(engine)) : patched;
+      return patched.ok ? yes(this.#view(engine, own)) : patched;
     });
   }
 
   async say(owner: string, body: MessageBody & { id: string }): Promise<Answer<Ack>> {
-    return this.#working(owner, (engine, dry) =>
-      say(engine, this.#layers(engine, body), body, dry),
+    return this.#with(owner, (_, own) =>
+      this.#working(owner, (engine, dry) =>
+        say(engine, this.#layers(engine, own, body), body, dry),
+      ),
     );
   }
   async answer(owner: string, body: AnswerBody & { id: string }): Promise<Answer<Ack>> {
@@ -91,11 +100,13 @@ export class SessionObject extends DurableObject<Bindings> {
   /** The WebSocket of a client, or of the Worker on behalf of one; the Worker has checked who it is. */
   override async fetch(request: Request): Promise<Response> {
     const owner = decodeURIComponent(request.headers.get("x-dormouse-owner") ?? "");
+    const own = this.#host.mine(owner) ? await this.#host.own(owner) : {};
+    // From here to the end in one step: nothing falls between replay and live.
     const engine = this.#host.mine(owner);
     if (!engine) return Response.json(NO_SESSION.problem, { status: 404 });
     const query = new URL(request.url).searchParams;
     const { 0: client, 1: server } = new WebSocketPair();
-    const { opening, after } = openingOf(engine.store.session(), this.#view(engine), query);
+    const { opening, after } = openingOf(engine.store.session(), this.#view(engine, own), query);
     const attachment = {
       live: query.get("live") !== "0",
       attends: query.get("attends") !== "0",
@@ -126,14 +137,24 @@ export class SessionObject extends DurableObject<Bindings> {
   }
 
   /** The settings around a message's own; its profile, if it names one, stands in place of the session's. */
-  #layers({ store }: Engine, { settings }: MessageBody): (SettingsLayer | undefined)[] {
-    return outerLayers(this.env, settings?.profile ?? store.session().settings.profile);
+  #layers({ store }: Engine, own: SettingsLayer, { settings }: MessageBody) {
+    return outerLayers(this.env, own, settings?.profile ?? store.session().settings.profile);
   }
-  #view({ store, files }: Engine): SessionView {
+  #view({ store, files }: Engine, own: SettingsLayer): SessionView {
     const s = store.session();
-    return viewOf(s, outerLayers(this.env, s.settings.profile), files.count());
+    return viewOf(s, outerLayers(this.env, own, s.settings.profile), files.count());
   }
 
+  /** For what shows or takes settings: the owner's own are read first, so that nothing falls in between. */
+  async #with<T>(
+    owner: string,
+    act: (engine: Engine, own: SettingsLayer) => Answer<T> | Promise<Answer<T>>,
+  ): Promise<Answer<T>> {
+    return this.#for(owner, async () => {
+      const own = await this.#host.own(owner);
+      return this.#for(owner, (engine) => act(engine, own));
+    });
+  }
   async #for<T>(
     owner: string,
     act: (engine: Engine) => Answer<T> | Promise<Answer<T>>,
