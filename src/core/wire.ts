@@ -44,6 +44,8 @@ export const CreateBody = z.object({
   title: z.string().max(500).optional(),
   settings: SettingsBody.optional(),
   key: z.string().min(1).max(500).optional(),
+  /** The key is bound to a new session; the one it was bound to stays. */
+  fresh: z.boolean().optional(),
   ephemeral: z.boolean().optional(),
 });
 export const PatchBody = z.object({
@@ -51,6 +53,7 @@ export const PatchBody = z.object({
   pinned: z.boolean().optional(),
   settings: SettingsBody.optional(),
 });
+export const ForkBody = z.object({ after_seq: z.int().min(0).optional() });
 export const MessageBody = z.object({
   id: ClientId.optional(),
   text: Text,

@@ -3,7 +3,7 @@
  *
  * D1  A session is listed before it is made and unlisted after it is gone, so that none is ever out of reach.
  * D2  An update carries the session's `last_seq`: an older one that arrives late changes nothing.
- * D3  A key (an outside chat's id) is bound to one session, once.
+ * D3  A key (an outside chat's id) is bound to one session at a time.
  */
 import { DurableObject } from "cloudflare:workers";
 import type { SettingsLayer } from "../core/settings.ts";
@@ -58,13 +58,23 @@ export class DirectoryObject extends DurableObject<Bindings> {
   }
 
   /** Lists a session that is about to be made, and binds its key; the id that the key already has, if any. */
-  async add(info: SessionInfo, key: string | undefined): Promise<{ existing: string | null }> {
+  async add(
+    info: SessionInfo,
+    key: string | undefined,
+    fresh = false,
+  ): Promise<{ existing: string | null }> {
     this.#make();
-    const bound = key === undefined ? undefined : this.#bound(key);
+    const bound = key === undefined || fresh ? undefined : this.#bound(key);
     if (bound) return { existing: bound };
-    if (key !== undefined) this.#sql.exec("INSERT INTO keys (key, id) VALUES (?, ?)", key, info.id);
+    if (key !== undefined) {
+      this.#sql.exec("INSERT OR REPLACE INTO keys (key, id) VALUES (?, ?)", key, info.id);
+    }
     this.#put(info);
     return { existing: null };
+  }
+  /** The keys of one session are another's from now on. */
+  async rebind(from: string, to: string): Promise<void> {
+    if (this.#made()) this.#sql.exec("UPDATE keys SET id = ? WHERE id = ?", to, from);
   }
   #bound(key: string): string | undefined {
     return this.#sql.exec<{ id: string }>("SELECT id FROM keys WHERE key = ?", key).toArray()[0]
@@ -101,18 +111,25 @@ export class DirectoryObject extends DurableObject<Bindings> {
   }
 
   /** Newest activity first. `cursor`: the last one of the page before, as it was given out. */
-  async list(limit: number, cursor: string | null, words: string): Promise<SessionPage> {
+  async list(
+    limit: number,
+    cursor: string | null,
+    words: string,
+    prefix: string,
+  ): Promise<SessionPage> {
     if (!this.#made()) return { sessions: [], next_cursor: null };
     const [updated, id] = cursor?.split("~") ?? ["9", ""];
     const rows = this.#sql
       .exec<{ id: string; updated: string; json: string }>(
         `SELECT id, updated, json FROM sessions
          WHERE (updated < ?1 OR (updated = ?1 AND id < ?2)) AND instr(words, ?3) > 0
+           AND id >= ?5 AND id < ?5 || '~'
          ORDER BY updated DESC, id DESC LIMIT ?4`,
         updated ?? "9",
         id ?? "",
         words.toLowerCase(),
         limit + 1,
+        prefix,
       )
       .toArray();
     const shown = rows.slice(0, limit);
@@ -124,7 +141,7 @@ export class DirectoryObject extends DurableObject<Bindings> {
   }
 }
 
-type Called = "add" | "update" | "remove" | "list" | "settings" | "patchSettings";
+type Called = "add" | "rebind" | "update" | "remove" | "list" | "settings" | "patchSettings";
 
 /** The list of one owner. (The platform's own stub type gives up on JSON values.) */
 export const directoryStub = (env: Bindings, owner: string): Pick<DirectoryObject, Called> =>

@@ -18,6 +18,7 @@ import { EXPIRE, Jobs } from "./jobs.ts";
 import { problem } from "./problem.ts";
 import { Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
+import { type Birth, birthIn, unpack } from "./unpack.ts";
 import { infoOf } from "./wire.ts";
 
 /** Sleeps shorter than this are slept in memory; longer ones by the alarm, so that the object may go. */
@@ -27,6 +28,12 @@ const RESTARTING = problem(
   "restarting",
   "Your settings could not be read just now; nothing was lost. Send the request again with the same id.",
 );
+
+export interface Unpacked {
+  engine: Engine;
+  /** Lines that were left out. */
+  skipped: number;
+}
 
 export class Host {
   readonly sockets: Sockets;
@@ -99,9 +106,9 @@ export class Host {
   }
 
   /** Everything of it is gone when this returns: rows, files, alarm. */
-  async remove(engine: Engine): Promise<void> {
+  async remove(engine: Engine | null): Promise<void> {
     this.#close();
-    await engine.box.rest();
+    await engine?.box.rest();
     this.sockets.closeAll(4004, "the session was deleted");
     // The lifecycle lets go of its table too: a job may be what removes the session.
     this.gone = true;
@@ -118,8 +125,8 @@ export class Host {
   /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
   async onJob({ job }: LifecycleJobContext): Promise<{ rescheduleAt: number } | undefined> {
     const engine = this.open();
+    if (job.fn === EXPIRE) return engine ? this.#expire(engine) : this.#unborn();
     if (!engine) return undefined;
-    if (job.fn === EXPIRE) return this.#expire(engine);
     this.jobs.fired();
     engine.drive.kick();
     // A job that fails three times is given up by the lifecycle, so a list that cannot be told must not fail it.
@@ -144,6 +151,37 @@ export class Host {
       return { rescheduleAt: Date.now() + LIMITS.wakeMs };
     }
     await this.remove(engine);
+    return undefined;
+  }
+
+  /**
+   * Makes a session of what comes in. Should it break off, what was written of it goes: at once, or with the job that
+   * is stored before. (A head that holds no state says whose it was to be.)
+   */
+  async unpack(birth: Birth, stream: ReadableStream<Uint8Array>): Promise<Unpacked> {
+    await this.jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
+    try {
+      const { store, skipped } = await unpack(this.#ctx.storage, birth, stream);
+      const engine = this.start(store);
+      await this.jobs.stay();
+      await this.#tell();
+      return { engine, skipped };
+    } catch (error) {
+      await this.remove(null);
+      throw error;
+    }
+  }
+  /** A copy that broke off an hour ago: unlisted first, as ever. */
+  async #unborn(): Promise<{ rescheduleAt: number } | undefined> {
+    const birth = birthIn(this.#ctx.storage);
+    if (!birth) return undefined;
+    try {
+      await directoryStub(this.#env, birth.owner).remove(birth.id);
+    } catch (error) {
+      console.error("a copy that broke off could not be unlisted; tried again later", error);
+      return { rescheduleAt: Date.now() + LIMITS.wakeMs };
+    }
+    await this.remove(null);
     return undefined;
   }
 

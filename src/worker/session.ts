@@ -8,7 +8,8 @@
 import { DurableObject } from "cloudflare:workers";
 import { Lifecycle, type LifecycleJobContext } from "agents/lifecycle";
 import { LIMITS } from "../core/limits.ts";
-import { type NewSession, newSession } from "../core/session.ts";
+import { restOf } from "../core/rest.ts";
+import { type Mode, type NewSession, newSession } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import type { AnswerBody, MessageBody, PatchBody, SessionView } from "../core/wire.ts";
 import { outerLayers } from "./config.ts";
@@ -16,10 +17,12 @@ import type { Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
 import * as files from "./files.ts";
 import { Host } from "./host.ts";
-import { type Answer, HttpProblem, NO_SESSION, yes } from "./problem.ts";
+import { pack, restingPoint } from "./pack.ts";
+import { type Answer, HttpProblem, NO_SESSION, type Problem, yes } from "./problem.ts";
 import { type Ack, answer, type Page, page, patch, say, stop } from "./requests.ts";
 import { leave } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
+import type { Birth } from "./unpack.ts";
 import { openingOf, takeFrame } from "./upgrade.ts";
 import { viewOf } from "./wire.ts";
 
@@ -27,6 +30,18 @@ import { viewOf } from "./wire.ts";
 export interface Made {
   view: SessionView;
   made: boolean;
+}
+
+/** A session that was made of another's lines, and how many of them could not be used. */
+export interface Copied {
+  view: SessionView;
+  skipped: number;
+}
+
+/** An error class does not survive the way to the Worker. */
+function failed(error: unknown): { ok: false; problem: Problem } {
+  if (error instanceof HttpProblem) return { ok: false, problem: error.problem };
+  throw error;
 }
 
 export class SessionObject extends DurableObject<Bindings> {
@@ -47,6 +62,14 @@ export class SessionObject extends DurableObject<Bindings> {
 
   async view(owner: string): Promise<Answer<SessionView>> {
     return this.#with(owner, (engine, own) => yes(this.#view(engine, own)));
+  }
+
+  /** What a new session in its place begins with; secrets included, so never for a reply. */
+  async origin(owner: string): Promise<Answer<{ mode: Mode; settings: SettingsLayer }>> {
+    return this.#for(owner, ({ store }) => {
+      const { mode, settings } = store.session();
+      return yes({ mode, settings });
+    });
   }
 
   async patch(owner: string, change: PatchBody): Promise<Answer<SessionView>> {
@@ -95,6 +118,31 @@ export class SessionObject extends DurableObject<Bindings> {
       await this.#host.remove(engine);
       return yes(null);
     });
+  }
+
+  /** Its lines, as they are now, without secrets. */
+  async pack(owner: string): Promise<Answer<ReadableStream<Uint8Array>>> {
+    return this.#for(owner, (e) => yes(pack(e, restOf(e.store.session()), false)));
+  }
+  /** Its lines as of the last resting point at or before an event, for a copy of the same owner's. */
+  async packFork(
+    owner: string,
+    after: number | undefined,
+  ): Promise<Answer<ReadableStream<Uint8Array>>> {
+    return this.#for(owner, (e) => {
+      const rest = restingPoint(e, after);
+      return rest.ok ? yes(pack(e, rest.value, true)) : rest;
+    });
+  }
+  /** Makes the session of such lines. */
+  async unpack(birth: Birth, stream: ReadableStream<Uint8Array>): Promise<Answer<Copied>> {
+    try {
+      const own = await this.#host.own(birth.owner);
+      const { engine, skipped } = await this.#host.unpack(birth, stream);
+      return yes({ view: this.#view(engine, own), skipped });
+    } catch (error) {
+      return failed(error);
+    }
   }
 
   /** The WebSocket of a client, or of the Worker on behalf of one; the Worker has checked who it is. */
@@ -163,9 +211,7 @@ export class SessionObject extends DurableObject<Bindings> {
       const engine = this.#host.mine(owner);
       return engine ? await act(engine) : NO_SESSION;
     } catch (error) {
-      // An error class does not survive the way to the Worker.
-      if (error instanceof HttpProblem) return { ok: false, problem: error.problem };
-      throw error;
+      return failed(error);
     }
   }
 

@@ -148,6 +148,11 @@ export class FileStore {
     return this.#nodes.under(folder).filter((row) => row.kind === "file");
   }
 
+  /** Everything that has a row, folders too, sorted by path. */
+  nodes(): Node[] {
+    return this.#nodes.under(ROOT);
+  }
+
   /** What stands directly in a folder, sorted by name. */
   children(folder: string): { name: string; kind: "file" | "folder" }[] {
     const found = new Map<string, "file" | "folder">();
