@@ -109,6 +109,8 @@ export interface SessionView extends SessionInfo {
   settings: Settings;
   files_count: number;
 }
+/** What a link shows: the snapshot as of its freeze, without settings and without what still waits. */
+export type SharedView = Omit<SessionView, "settings" | "queue">;
 export interface TurnResult {
   outcome: "completed" | "failed" | "stopped" | "waiting";
   message: string | null;

@@ -9,6 +9,7 @@ import { fileRoutes } from "./routes/files.ts";
 import { openaiRoutes } from "./routes/openai.ts";
 import { ownerRoutes } from "./routes/owner.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { sharedRoutes, shareRoutes } from "./routes/shared.ts";
 import { turnRoutes } from "./routes/turns.ts";
 
 /** Errors of a Durable Object that died under a request: the same request again works. */
@@ -76,6 +77,7 @@ app.use("/v1/*", crossOrigin);
 
 app.get("/api/health", (c) => c.json({ ok: true, version: VERSION }));
 app.route("/api", accessRoutes);
+app.route("/api/shared", sharedRoutes);
 
 app.use("/api/*", async (c, next) => {
   c.set("owner", await authenticate(c));
@@ -86,4 +88,5 @@ app.route("/api", ownerRoutes);
 app.route("/api/sessions", sessionRoutes);
 app.route("/api/sessions", turnRoutes);
 app.route("/api/sessions", fileRoutes);
+app.route("/api/sessions", shareRoutes);
 app.route("/v1", openaiRoutes);

@@ -11,7 +11,7 @@ import { LIMITS } from "../core/limits.ts";
 import { restOf } from "../core/rest.ts";
 import { type Mode, type NewSession, newSession } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
-import type { AnswerBody, MessageBody, PatchBody, SessionView } from "../core/wire.ts";
+import type { AnswerBody, MessageBody, PatchBody, SessionView, SharedView } from "../core/wire.ts";
 import { outerLayers } from "./config.ts";
 import type { Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
@@ -20,6 +20,7 @@ import { Host } from "./host.ts";
 import { pack, restingPoint } from "./pack.ts";
 import { type Answer, HttpProblem, NO_SESSION, type Problem, yes } from "./problem.ts";
 import { type Ack, answer, type Page, page, patch, say, stop } from "./requests.ts";
+import * as shares from "./shares.ts";
 import { leave } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import type { Birth } from "./unpack.ts";
@@ -118,6 +119,34 @@ export class SessionObject extends DurableObject<Bindings> {
       await this.#host.remove(engine);
       return yes(null);
     });
+  }
+
+  async share(owner: string): Promise<Answer<shares.Link>> {
+    return this.#for(owner, shares.share);
+  }
+  async unshare(owner: string): Promise<Answer<null>> {
+    return this.#for(owner, ({ store }) => {
+      store.dropShares();
+      return yes(null);
+    });
+  }
+  /** For whoever holds the secret of a link. */
+  async sharedView(secret: string): Promise<Answer<SharedView>> {
+    return this.#linked((e) => shares.sharedView(e, secret));
+  }
+  async sharedEvents(secret: string, after: number, limit: number): Promise<Answer<Page>> {
+    return this.#linked((e) => shares.sharedEvents(e, secret, after, limit));
+  }
+  async sharedFile(
+    secret: string,
+    path: string,
+    range?: files.ByteRange,
+  ): Promise<Answer<files.Download>> {
+    return this.#linked((e) => shares.sharedFile(e, secret, path, range));
+  }
+  #linked<T>(act: (engine: Engine) => Answer<T>): Answer<T> {
+    const engine = this.#host.open();
+    return engine ? act(engine) : shares.noShare();
   }
 
   /** Its lines, as they are now, without secrets. */

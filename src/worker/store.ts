@@ -148,6 +148,18 @@ export class SessionStore implements Store {
     return rows.toArray().map(({ json }) => JSON.parse(json) as Rest)[0] ?? null;
   }
 
+  /** Live links to the session. Their form is the business of who keeps them. */
+  shares<T>(): T[] {
+    const rows = this.#sql.exec<{ json: string }>("SELECT json FROM shares ORDER BY id");
+    return rows.toArray().map(({ json }) => JSON.parse(json) as T);
+  }
+  addShare<T>(share: T): void {
+    this.#sql.exec("INSERT INTO shares (json) VALUES (?)", JSON.stringify(share));
+  }
+  dropShares(): void {
+    this.#sql.exec("DELETE FROM shares");
+  }
+
   /** The mark that a client's id left, when its frame was taken in before. */
   client(id: string): ClientMark | null {
     const row = this.#sql
