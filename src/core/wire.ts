@@ -109,6 +109,18 @@ export interface SessionView extends SessionInfo {
   settings: Settings;
   files_count: number;
 }
+/** What one model came to on one day (UTC), over all of an owner's sessions and the proxy. */
+export interface UsageRow extends Omit<Usage, "tool_calls"> {
+  day: string;
+  model: string;
+}
+/** `GET /api/usage`: both days included. */
+export interface UsageReport {
+  from: string;
+  to: string;
+  days: UsageRow[];
+  total: Usage;
+}
 /** What a link shows: the snapshot as of its freeze, without settings and without what still waits. */
 export type SharedView = Omit<SessionView, "settings" | "queue">;
 export interface TurnResult {

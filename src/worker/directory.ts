@@ -1,14 +1,17 @@
 /**
- * What is one owner's and no session's, in an object of its own: the list of sessions, and the owner's settings.
+ * What is one owner's and no session's, in an object of its own: the list of sessions, settings, accounts.
  *
  * D1  A session is listed before it is made and unlisted after it is gone, so that none is ever out of reach.
  * D2  An update carries the session's `last_seq`: an older one that arrives late changes nothing.
  * D3  A key (an outside chat's id) is bound to one session at a time.
  */
 import { DurableObject } from "cloudflare:workers";
+import type { Spent } from "../core/ledger.ts";
+import { NO_USAGE } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
-import type { SessionInfo } from "../core/wire.ts";
+import type { SessionInfo, UsageReport } from "../core/wire.ts";
 import type { Bindings } from "./env.ts";
+import { Ledger, USAGE_TABLE } from "./ledger.ts";
 import type { Answer } from "./problem.ts";
 import { patchedLayer } from "./secrets.ts";
 
@@ -21,11 +24,13 @@ export interface SessionPage {
 const TABLES = [
   "CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, updated TEXT NOT NULL, seq INTEGER NOT NULL, words TEXT NOT NULL, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
   "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, id TEXT NOT NULL) STRICT, WITHOUT ROWID",
+  USAGE_TABLE,
   "CREATE TABLE IF NOT EXISTS owner (part TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
 ];
 
 export class DirectoryObject extends DurableObject<Bindings> {
   readonly #sql = this.ctx.storage.sql;
+  readonly #ledger = new Ledger(this.#sql);
 
   #complete = false;
 
@@ -57,6 +62,18 @@ export class DirectoryObject extends DurableObject<Bindings> {
     return layer;
   }
 
+  /** What the proxy has spent. */
+  async spend(spent: Spent): Promise<void> {
+    this.#make();
+    this.#ledger.add(spent);
+  }
+  async usage(from: string, to: string): Promise<UsageReport> {
+    const report = this.#has("usage")
+      ? this.#ledger.between(from, to)
+      : { days: [], total: NO_USAGE };
+    return { from, to, ...report };
+  }
+
   /** Lists a session that is about to be made, and binds its key; the id that the key already has, if any. */
   async add(
     info: SessionInfo,
@@ -81,9 +98,13 @@ export class DirectoryObject extends DurableObject<Bindings> {
       ?.id;
   }
 
-  /** Takes in a newer state of a listed session; one that was removed stays removed. */
-  async update(info: SessionInfo): Promise<void> {
+  /** Takes in what a session has spent, and its newer state while it is listed; one that was removed stays removed. */
+  async update(info: SessionInfo, spent: Spent): Promise<void> {
     if (!this.#made()) return;
+    if (Object.keys(spent).length > 0) {
+      this.#make();
+      this.#ledger.told(info.id, spent);
+    }
     const held = this.#sql
       .exec<{ seq: number; updated: string }>(
         "SELECT seq, updated FROM sessions WHERE id = ?",
@@ -141,7 +162,16 @@ export class DirectoryObject extends DurableObject<Bindings> {
   }
 }
 
-type Called = "add" | "rebind" | "update" | "remove" | "list" | "settings" | "patchSettings";
+type Called =
+  | "spend"
+  | "usage"
+  | "add"
+  | "rebind"
+  | "update"
+  | "remove"
+  | "list"
+  | "settings"
+  | "patchSettings";
 
 /** The list of one owner. (The platform's own stub type gives up on JSON values.) */
 export const directoryStub = (env: Bindings, owner: string): Pick<DirectoryObject, Called> =>

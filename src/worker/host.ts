@@ -108,6 +108,8 @@ export class Host {
   /** Everything of it is gone when this returns: rows, files, alarm. */
   async remove(engine: Engine | null): Promise<void> {
     this.#close();
+    // What it has spent is the owner's to know, whatever becomes of it. Nothing is deleted when that fails.
+    if (engine) await this.#report(engine.store.session());
     await engine?.box.rest();
     this.sockets.closeAll(4004, "the session was deleted");
     // The lifecycle lets go of its table too: a job may be what removes the session.
@@ -208,11 +210,14 @@ export class Host {
     }
   }
 
+  async #report(s: Session): Promise<void> {
+    await directoryStub(this.#env, s.owner).update(infoOf(s), s.ledger);
+  }
   /** Tells the owner's list; what it does not acknowledge is sent again by the wake job. */
   async #tell(): Promise<boolean> {
     try {
       const s = this.#engine?.store.session();
-      if (s) await directoryStub(this.#env, s.owner).update(infoOf(s));
+      if (s) await this.#report(s);
       return true;
     } catch (error) {
       console.error("the list of sessions could not be told; the wake job tries again", error);
