@@ -174,7 +174,7 @@ export interface Page {
 /** At most `limit` events after a cursor; a cursor that cannot be served starts over and says `reset`. */
 export function page(store: SessionStore, after: number, epoch: string, limit: number): Page {
   const s = store.session();
-  const reset = (epoch !== "" && epoch !== s.epoch) || after > s.seq;
+  const reset = !store.follows(after, epoch);
   const texts: string[] = [];
   let size = 0;
   let left = limit;

@@ -183,7 +183,7 @@ export class SessionObject extends DurableObject<Bindings> {
     if (!engine) return Response.json(NO_SESSION.problem, { status: 404 });
     const query = new URL(request.url).searchParams;
     const { 0: client, 1: server } = new WebSocketPair();
-    const { opening, after } = openingOf(engine.store.session(), this.#view(engine, own), query);
+    const { opening, after } = openingOf(engine.store, this.#view(engine, own), query);
     const attachment = {
       live: query.get("live") !== "0",
       attends: query.get("attends") !== "0",

@@ -168,6 +168,15 @@ export class SessionStore implements Store {
     return row ? { id, ...(JSON.parse(row.json) as Omit<ClientMark, "id">) } : null;
   }
 
+  /** Whether the log can go on from a cursor: of its epoch, not ahead of it, with nothing trimmed in between. */
+  follows(after: number, epoch: string): boolean {
+    const { epoch: own, seq } = this.#session;
+    if ((epoch !== "" && epoch !== own) || after > seq) return false;
+    const query = "SELECT min(first_seq) AS first FROM log";
+    const { first } = this.#sql.exec<{ first: number | null }>(query).one();
+    return after + 1 >= (first ?? seq);
+  }
+
   /** Pieces of the log after a cursor, each the JSON texts of some events joined by commas, in order. */
   *log(after: number): Generator<{ first: number; json: string }> {
     const start = this.#sql
