@@ -8,6 +8,7 @@
 import type { Batch, Call } from "./call.ts";
 import { clean, head } from "./chars.ts";
 import { answerCall, type Draft, emit } from "./draft.ts";
+import { spend } from "./ledger.ts";
 import { LIMITS } from "./limits.ts";
 import type { RowKind } from "./memory.ts";
 import type { JsonObject } from "./tool.ts";
@@ -52,6 +53,7 @@ export function endCall(d: Draft, call: Call, ending: Ending): void {
   patchCall(d, call.id, { state: "ended", ok: ending.ok });
   if (call.kind !== "work" || call.state !== "running") return;
   d.s.usage = { ...d.s.usage, tool_calls: d.s.usage.tool_calls + 1 };
+  d.s.ledger = spend(d.s.ledger, d.at, "", { tool_calls: 1 });
   emit(d, "tool", {
     ...face(call),
     status: "called",

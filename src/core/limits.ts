@@ -71,6 +71,13 @@ export const LIMITS = {
   liveChars: 128 * 1024,
   /** Milliseconds between two joined live frames. */
   liveMs: 33,
+  /** An import, bytes; one line of it, characters. */
+  importBytes: 25 * 1024 * 1024,
+  lineChars: 4 * 1024 * 1024,
+  /** Live links to one session. */
+  shares: 100,
+  /** Files that a link may open. */
+  sharedFiles: 2_000,
   /** How long an ephemeral session stays after its last turn, in milliseconds. */
   ephemeralMs: 3_600_000,
   /** Milliseconds after which an unattended drive is looked after by the alarm. */

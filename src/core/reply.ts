@@ -9,6 +9,7 @@ import * as draft from "./draft.ts";
 import type { NudgeReason } from "./events.ts";
 import { frontOf, targetOf } from "./front.ts";
 import { judgeReply, refusalOf, type Verdict } from "./guard.ts";
+import { estimated, spend } from "./ledger.ts";
 import { LIMITS } from "./limits.ts";
 import { settleLoop } from "./loop.ts";
 import type { ModelFailure, Reply } from "./ports.ts";
@@ -22,12 +23,7 @@ import * as turn from "./turn.ts";
 
 function countUsage(d: Draft, reply: Reply, inputChars: number): void {
   const measured = reply.usage !== null;
-  const spoken = reply.text.length + reply.calls.reduce((n, c) => n + c.arguments.length, 0);
-  const usage = reply.usage ?? {
-    input_tokens: Math.ceil(inputChars / 4),
-    output_tokens: Math.ceil(spoken / 4),
-    cached_tokens: 0,
-  };
+  const usage = reply.usage ?? estimated(inputChars, reply);
   const u = d.s.usage;
   d.s.usage = {
     ...u,
@@ -37,6 +33,8 @@ function countUsage(d: Draft, reply: Reply, inputChars: number): void {
     cached_tokens: u.cached_tokens + usage.cached_tokens,
     measured: u.measured && measured,
   };
+  const one = { model_calls: 1, ...usage, measured };
+  d.s.ledger = spend(d.s.ledger, d.at, reply.model || "unknown", one);
   draft.emit(d, "usage", { role: policyOf(d.s).role, model: reply.model, ...usage, measured });
 }
 

@@ -6,6 +6,7 @@
  */
 import type { Batch, Done } from "./call.ts";
 import type { Delivery, ErrorCode, Phase, Status, Step, Wait } from "./events.ts";
+import type { Spent } from "./ledger.ts";
 import type { Boundary, MemoryName } from "./memory.ts";
 import type { Hint, Profile } from "./profile.ts";
 import { mergeSettings, type Settings, type SettingsLayer } from "./settings.ts";
@@ -129,6 +130,8 @@ export interface State {
   /** The newest message, cut, for lists. */
   preview: string;
   usage: Usage;
+  /** The same by day and model, for the owner's accounts: the newest days alone. */
+  ledger: Spent;
   /** Seq of this turn's first event. */
   turnSeq: number;
   /** How much of a memory is shown shortened, by memory. */
@@ -209,6 +212,7 @@ const BLANK: Session = {
   failing: false,
   preview: "",
   usage: NO_USAGE,
+  ledger: {},
   turnSeq: 0,
   compacted: {},
   profiles: {},

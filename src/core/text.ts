@@ -26,6 +26,8 @@ interface Words {
   approve(tool: string): string;
   toolLeftOut(list: string): string;
   notFinished(steps: Step[]): string;
+  copyOf(title: string): string;
+  importSkipped(lines: number): string;
 }
 
 const why = (s: Step) => head(s.error ?? s.result ?? "", 1_000);
@@ -53,6 +55,8 @@ const EN: Words = {
   cutAnswer: "The answer was cut off at the model's output limit.",
   notFinished: (steps) =>
     `Not finished:\n${steps.map((s) => `- ${s.description}: ${why(s) || "not done"}`).join("\n")}`,
+  copyOf: (title) => `Copy of ${title}`,
+  importSkipped: (n) => `Lines of the imported file that could not be used were left out: ${n}.`,
 };
 const ZH: Words = {
   retryExhausted: (n) =>
@@ -72,6 +76,8 @@ const ZH: Words = {
   cutAnswer: "回答在模型的输出上限处被截断。",
   notFinished: (steps) =>
     `未完成:\n${steps.map((s) => `- ${s.description}:${why(s) || "未执行"}`).join("\n")}`,
+  copyOf: (title) => `${title}（副本）`,
+  importSkipped: (n) => `导入的文件中有 ${n} 行无法使用,已略去。`,
 };
 
 export const words = (locale: Locale): Words => (locale === "zh" ? ZH : EN);

@@ -26,10 +26,13 @@ const Text = z
   });
 const ClientId = z.string().min(1).max(200);
 /** Settings as a client states them; everything of them is stored and shown, so they are bounded as a whole. */
-const Stated = SettingsLayer.refine((s) => JSON.stringify(s).length <= LIMITS.settingsChars, {
-  message: `are larger than ${LIMITS.settingsChars} characters`,
-  params: { too_large: true },
-});
+export const SettingsBody = SettingsLayer.refine(
+  (s) => JSON.stringify(s).length <= LIMITS.settingsChars,
+  {
+    message: `are larger than ${LIMITS.settingsChars} characters`,
+    params: { too_large: true },
+  },
+);
 /** The seq of the last event that a client has, in a URL. */
 export const Cursor = z
   .string()
@@ -39,21 +42,24 @@ export const Cursor = z
 export const CreateBody = z.object({
   mode: z.enum(MODES).optional(),
   title: z.string().max(500).optional(),
-  settings: Stated.optional(),
+  settings: SettingsBody.optional(),
   key: z.string().min(1).max(500).optional(),
+  /** The key is bound to a new session; the one it was bound to stays. */
+  fresh: z.boolean().optional(),
   ephemeral: z.boolean().optional(),
 });
 export const PatchBody = z.object({
   title: z.string().max(500).optional(),
   pinned: z.boolean().optional(),
-  settings: Stated.optional(),
+  settings: SettingsBody.optional(),
 });
+export const ForkBody = z.object({ after_seq: z.int().min(0).optional() });
 export const MessageBody = z.object({
   id: ClientId.optional(),
   text: Text,
   attachments: z.array(z.string().max(4096)).max(LIMITS.attachments).optional(),
   delivery: z.enum(DELIVERIES).optional(),
-  settings: Stated.optional(),
+  settings: SettingsBody.optional(),
 });
 export const AnswerBody = z.object({
   id: ClientId.optional(),
@@ -103,6 +109,20 @@ export interface SessionView extends SessionInfo {
   settings: Settings;
   files_count: number;
 }
+/** What one model came to on one day (UTC), over all of an owner's sessions and the proxy. */
+export interface UsageRow extends Omit<Usage, "tool_calls"> {
+  day: string;
+  model: string;
+}
+/** `GET /api/usage`: both days included. */
+export interface UsageReport {
+  from: string;
+  to: string;
+  days: UsageRow[];
+  total: Usage;
+}
+/** What a link shows: the snapshot as of its freeze, without settings and without what still waits. */
+export type SharedView = Omit<SessionView, "settings" | "queue">;
 export interface TurnResult {
   outcome: "completed" | "failed" | "stopped" | "waiting";
   message: string | null;

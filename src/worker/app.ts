@@ -8,7 +8,9 @@ import { errorBody, HttpProblem, type Problem } from "./problem.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { openaiRoutes } from "./routes/openai.ts";
+import { ownerRoutes } from "./routes/owner.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { sharedRoutes, shareRoutes } from "./routes/shared.ts";
 import { turnRoutes } from "./routes/turns.ts";
 
 /** Errors of a Durable Object that died under a request: the same request again works. */
@@ -80,13 +82,16 @@ app.use("/v1/*", crossOrigin);
 
 app.get("/api/health", (c) => c.json({ ok: true, version: VERSION }));
 app.route("/api", accessRoutes);
+app.route("/api/shared", sharedRoutes);
 
 app.use("/api/*", async (c, next) => {
   c.set("owner", await admit(c));
   await next();
 });
 app.get("/api/config", (c) => c.json(publicConfig(c.env)));
+app.route("/api", ownerRoutes);
 app.route("/api/sessions", sessionRoutes);
 app.route("/api/sessions", turnRoutes);
 app.route("/api/sessions", fileRoutes);
+app.route("/api/sessions", shareRoutes);
 app.route("/v1", openaiRoutes);

@@ -203,3 +203,10 @@ async function ownerThroughAccess(c: Ctx): Promise<string | null> {
   const assertion = c.req.header(ACCESS_HEADER) ?? getCookie(c, ACCESS_COOKIE);
   return assertion === undefined ? null : ownerOfAssertion(c.env, assertion);
 }
+
+/** For what needs no sign-in: a deployment that lets nobody in serves it on loopback alone. */
+export function checkOpen(c: Ctx): void {
+  refuseUrlTokens(c);
+  const closed = !tokensOf(c.env) && !c.env.ACCESS_TEAM_DOMAIN && !c.env.ACCESS_AUD;
+  if (closed && !isLoopback(hostname(c))) throw notConfigured();
+}

@@ -8,6 +8,7 @@ export type SessionStub = Pick<
   SessionObject,
   | "create"
   | "view"
+  | "origin"
   | "patch"
   | "say"
   | "answer"
@@ -18,6 +19,14 @@ export type SessionStub = Pick<
   | "writeFile"
   | "removeFile"
   | "remove"
+  | "share"
+  | "unshare"
+  | "sharedView"
+  | "sharedEvents"
+  | "sharedFile"
+  | "pack"
+  | "packFork"
+  | "unpack"
 > & { fetch(url: string, init?: RequestInit): Promise<Response> };
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
@@ -28,8 +37,10 @@ export function newSessionId(): string {
   return [...bytes].map((b) => ALPHABET[b & 31]).join("");
 }
 
+export const SESSION_ID = /^[a-z2-7]{26}$/;
+
 /** An id that was never given out does not even wake an object. */
 export function sessionStub(env: Bindings, id: string): SessionStub {
-  if (!/^[a-z2-7]{26}$/.test(id)) unwrap(NO_SESSION);
+  if (!SESSION_ID.test(id)) unwrap(NO_SESSION);
   return env.SESSION.getByName(id) as unknown as SessionStub;
 }

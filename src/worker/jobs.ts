@@ -60,4 +60,8 @@ export class Jobs {
   async expireAt(time: number): Promise<void> {
     await this.#lifecycle.jobs.push({ id: EXPIRE, fn: EXPIRE, time });
   }
+  /** It is not to go after all. */
+  async stay(): Promise<void> {
+    await this.#lifecycle.jobs.cancel(EXPIRE);
+  }
 }

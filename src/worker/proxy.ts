@@ -4,7 +4,7 @@
  * P1  A client that leaves takes its model call with it.
  * P2  A stream's head waits for the first bytes worth sending, so a quick failure still has its own status; after
  *     that a failure is a frame. Meanwhile comments keep the connection open.
- * P3  Nothing is stored.
+ * P3  Nothing is stored but what each reply has cost.
  */
 import {
   type Ask,
@@ -15,7 +15,7 @@ import {
   nextRequest,
   take,
 } from "../core/complete.ts";
-import type { Model, Piece } from "../core/ports.ts";
+import type { Model, Piece, Reply } from "../core/ports.ts";
 import { errorBody, errorOf, errorResponse, failureError } from "./openai-error.ts";
 import { type Chunks, chunksOf, completionOf, type Form } from "./proxy-reply.ts";
 
@@ -26,6 +26,8 @@ export interface Job {
   timeoutMs: number;
   /** The client is gone. */
   signal: AbortSignal;
+  /** Told of every reply of the model, refused ones included. Never throws. */
+  spent(reply: Reply, bodyChars: number): void;
 }
 type End = Exclude<Next, { type: "again" }>;
 
@@ -43,7 +45,9 @@ async function asked(job: Job, body: string, live: (piece: Piece) => void) {
   job.signal.addEventListener("abort", cancel);
   if (job.signal.aborted) cancel();
   try {
-    return await flight.outcome;
+    const outcome = await flight.outcome;
+    if (outcome.type === "reply") job.spent(outcome.reply, body.length);
+    return outcome;
   } finally {
     job.signal.removeEventListener("abort", cancel);
   }

@@ -12,6 +12,7 @@ import type { Event } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { MemoryName, Row } from "../core/memory.ts";
 import type { Change, ClientMark, Store } from "../core/ports.ts";
+import { type Rest, restOf } from "../core/rest.ts";
 import { COLD_PARTS, type Session, upgrade } from "../core/session.ts";
 
 /** Numbered; a session made by an older program runs the ones it lacks when it is opened. */
@@ -22,6 +23,10 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     "CREATE TABLE log (first_seq INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT",
     "CREATE TABLE client_ids (id TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
     ...FILES_SCHEMA,
+  ],
+  [
+    "CREATE TABLE rests (upto INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT",
+    "CREATE TABLE shares (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT",
   ],
 ];
 
@@ -62,7 +67,7 @@ export class SessionStore implements Store {
 
   static create(storage: DurableObjectStorage, session: Session): SessionStore {
     storage.transactionSync(() => {
-      migrate(storage, 0);
+      makeTables(storage);
       for (const [part, value] of Object.entries(partsOf(session))) {
         put(storage.sql, part, value);
       }
@@ -88,22 +93,14 @@ export class SessionStore implements Store {
     for (const part of COLD_PARTS) {
       if (session[part] !== before[part]) put(this.#sql, part, parts[part]);
     }
-    for (const row of rows) {
-      this.#sql.exec(
-        "INSERT INTO memory (id, memory, kind, json) VALUES (?, ?, ?, ?)",
-        row.id,
-        row.memory,
-        row.kind,
-        row.json,
-      );
-    }
-    for (const { seq, json } of logRows(events)) {
-      this.#sql.exec("INSERT INTO log (first_seq, json) VALUES (?, ?)", seq, json);
-    }
+    for (const row of rows) putRow(this.#sql, row);
+    putLog(this.#sql, events);
     if (client) {
       const { id, ...mark } = client;
       this.#sql.exec("INSERT INTO client_ids (id, json) VALUES (?, ?)", id, JSON.stringify(mark));
     }
+    // The end of a turn: where a fork may begin.
+    if (events.some((e) => e.event === "done")) putRest(this.#sql, restOf(session));
   }
 
   #cache(row: Row): void {
@@ -125,12 +122,59 @@ export class SessionStore implements Store {
     return held;
   }
 
+  /** Some rows of all memories after a row, in order, up to a last one. Not cached. */
+  rowsAfter(after: number, last: number): Row[] {
+    const query =
+      "SELECT id, memory, kind, json FROM memory WHERE id > ? AND id <= ? ORDER BY id LIMIT 16";
+    return this.#sql.exec(query, after, last).toArray() as unknown as Row[];
+  }
+
+  /** The resting point of the turn whose last event this is. */
+  restAt(upto: number): Rest | null {
+    return this.#rest("upto = ?", upto);
+  }
+  /** The last one whose turn was done at or before an event. (Behind `done` there is one more event, the status.) */
+  restBefore(seq: number): Rest | null {
+    return this.#rest("upto <= ? ORDER BY upto DESC", seq + 1);
+  }
+  firstRest(): Rest | null {
+    return this.#rest("upto > ? ORDER BY upto", 0);
+  }
+  #rest(where: string, upto: number): Rest | null {
+    const rows = this.#sql.exec<{ json: string }>(
+      `SELECT json FROM rests WHERE ${where} LIMIT 1`,
+      upto,
+    );
+    return rows.toArray().map(({ json }) => JSON.parse(json) as Rest)[0] ?? null;
+  }
+
+  /** Live links to the session. Their form is the business of who keeps them. */
+  shares<T>(): T[] {
+    const rows = this.#sql.exec<{ json: string }>("SELECT json FROM shares ORDER BY id");
+    return rows.toArray().map(({ json }) => JSON.parse(json) as T);
+  }
+  addShare<T>(share: T): void {
+    this.#sql.exec("INSERT INTO shares (json) VALUES (?)", JSON.stringify(share));
+  }
+  dropShares(): void {
+    this.#sql.exec("DELETE FROM shares");
+  }
+
   /** The mark that a client's id left, when its frame was taken in before. */
   client(id: string): ClientMark | null {
     const row = this.#sql
       .exec<{ json: string }>("SELECT json FROM client_ids WHERE id = ?", id)
       .toArray()[0];
     return row ? { id, ...(JSON.parse(row.json) as Omit<ClientMark, "id">) } : null;
+  }
+
+  /** Whether the log can go on from a cursor: of its epoch, not ahead of it, with nothing trimmed in between. */
+  follows(after: number, epoch: string): boolean {
+    const { epoch: own, seq } = this.#session;
+    if ((epoch !== "" && epoch !== own) || after > seq) return false;
+    const query = "SELECT min(first_seq) AS first FROM log";
+    const { first } = this.#sql.exec<{ first: number | null }>(query).one();
+    return after + 1 >= (first ?? seq);
   }
 
   /** Pieces of the log after a cursor, each the JSON texts of some events joined by commas, in order. */
@@ -153,12 +197,40 @@ export class SessionStore implements Store {
   }
 }
 
+export const putRest = (sql: SqlStorage, rest: Rest): void => {
+  sql.exec(
+    "INSERT OR REPLACE INTO rests (upto, json) VALUES (?, ?)",
+    rest.upto,
+    JSON.stringify(rest),
+  );
+};
+export const putLog = (sql: SqlStorage, events: Event[]): void => {
+  for (const { seq, json } of logRows(events)) {
+    sql.exec("INSERT INTO log (first_seq, json) VALUES (?, ?)", seq, json);
+  }
+};
+export const putRow = (sql: SqlStorage, row: Row): void => {
+  sql.exec(
+    "INSERT INTO memory (id, memory, kind, json) VALUES (?, ?, ?, ?)",
+    row.id,
+    row.memory,
+    row.kind,
+    row.json,
+  );
+};
+
 const pick = (held: Record<string, unknown>) =>
   Object.fromEntries(COLD_PARTS.map((part) => [part, held[part]]));
 
-const put = (sql: SqlStorage, part: string, value: unknown): void => {
+export const put = (sql: SqlStorage, part: string, value: unknown): void => {
   sql.exec("INSERT OR REPLACE INTO head (part, json) VALUES (?, ?)", part, JSON.stringify(value));
 };
+
+/** The tables of a session that is going to be; one without a head is none yet. */
+export function makeTables(storage: DurableObjectStorage): void {
+  const made = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'head'").toArray();
+  if (made.length === 0) migrate(storage, 0);
+}
 
 function migrate(storage: DurableObjectStorage, from: number): void {
   if (from >= MIGRATIONS.length) return;

@@ -1,23 +1,24 @@
 /** What a client's socket is told first, and what becomes of the frames it sends. A bad frame never closes it. */
 import { LIMITS } from "../core/limits.ts";
-import type { Session } from "../core/session.ts";
 import { ClientFrame, Cursor, type ServerFrame, type SessionView } from "../core/wire.ts";
 import type { Answer } from "./problem.ts";
 import type { Ack } from "./requests.ts";
 import { send } from "./sockets.ts";
+import type { SessionStore } from "./store.ts";
 import { firstIssue, parseJson } from "./validate.ts";
 
 /** `hello` or `reset`, and the cursor that the replay starts from. A malformed cursor is told and counts as 0. */
 export function openingOf(
-  s: Session,
+  store: SessionStore,
   session: SessionView,
   query: URLSearchParams,
 ): { opening: ServerFrame[]; after: number } {
+  const s = store.session();
   const cursor = Cursor.safeParse(query.get("after") ?? "0");
   const epoch = query.get("epoch") ?? "";
   const after = cursor.success ? cursor.data : 0;
   const common = { epoch: s.epoch, last_seq: s.seq, session };
-  if ((epoch !== "" && epoch !== s.epoch) || after > s.seq) {
+  if (!store.follows(after, epoch)) {
     return { opening: [{ type: "reset", ...common }], after: 0 };
   }
   const hello: ServerFrame = { type: "hello", session_id: s.id, after, ...common };

@@ -1,4 +1,5 @@
 /** The log over HTTP: pages, cursors, and the stream of server-sent events. */
+import { runInDurableObject } from "cloudflare:test";
 import { describe, expect } from "vitest";
 import type { Event } from "../../src/core/events.ts";
 import { Client, failureOf, it, until } from "./support/client.ts";
@@ -168,5 +169,40 @@ describe("the stream of events", () => {
     const response = await c.fetch("/events", { headers: { accept: "text/event-stream" } });
     expect(response.status).toBe(404);
     expect(await failureOf(response)).toMatchObject({ code: "session_not_found" });
+  });
+});
+
+describe("a log that was trimmed", () => {
+  it("resets a cursor before its first event, and goes on from any other", async () => {
+    const c = await Client.create([text("hello")], { mode: "chat" });
+    await c.say("Hi");
+    const { last_seq } = await c.status("completed");
+    const all = await c.events();
+    const rest = JSON.stringify(all.slice(2)).slice(1, -1);
+    await runInDurableObject(c.stub, (_, { storage }) => {
+      storage.sql.exec("DELETE FROM log");
+      storage.sql.exec("INSERT INTO log (first_seq, json) VALUES (3, ?)", rest);
+    });
+    for (const after of [0, 1]) {
+      expect(await c.page(`?after=${after}`)).toMatchObject({ reset: true, events: all.slice(2) });
+      const { webSocket } = await c.fetch(`/ws?after=${after}`, {
+        headers: { upgrade: "websocket" },
+      });
+      const frames: unknown[] = [];
+      webSocket?.addEventListener("message", (m) => frames.push(JSON.parse(String(m.data))));
+      webSocket?.accept();
+      await until(() => expect(frames.length).toBeGreaterThan(1));
+      webSocket?.close();
+      expect(frames[0]).toMatchObject({ type: "reset", last_seq });
+      expect(JSON.stringify(frames.slice(1))).toContain('"seq":3');
+    }
+    const page = await c.page("?after=2");
+    expect([page.reset, page.events]).toEqual([undefined, all.slice(2)]);
+    // Put back, so that the log is held against the oracle whole.
+    await runInDurableObject(c.stub, (_, { storage }) => {
+      storage.sql.exec("DELETE FROM log");
+      const whole = JSON.stringify(all).slice(1, -1);
+      storage.sql.exec("INSERT INTO log (first_seq, json) VALUES (1, ?)", whole);
+    });
   });
 });

@@ -109,6 +109,7 @@ const jobFor = (model: Port, signal: AbortSignal): Job => ({
   model,
   timeoutMs: 1000,
   signal,
+  spent: () => {},
 });
 
 const client = () =>

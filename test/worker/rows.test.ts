@@ -5,6 +5,7 @@ import { describe, expect } from "vitest";
 import { sessionStub } from "../../src/worker/ids.ts";
 import { SessionStore } from "../../src/worker/store.ts";
 import { Client, it, until } from "./support/client.ts";
+import { atRest } from "./support/crash.ts";
 import { complete, plan, shell, text } from "./support/replies.ts";
 import { Held } from "./support/upstream.ts";
 
@@ -89,6 +90,7 @@ describe("rows written", () => {
       await until(() => expect([...s.live.values()].join("")).toHaveLength(4 * pieces));
       held.end();
       await s.ended();
+      await atRest(c);
       return written(seen, c.stub);
     };
     expect(await answer(300)).toBe(await answer(3));

@@ -148,6 +148,17 @@ export class FileStore {
     return this.#nodes.under(folder).filter((row) => row.kind === "file");
   }
 
+  /** Changes whenever the file does; null when there is no such file. */
+  version(path: string): string | null {
+    const row = this.#nodes.get(path);
+    return row?.kind === "file" ? `${row.content}.${row.size}.${row.modified}` : null;
+  }
+
+  /** Everything that has a row, folders too, sorted by path. */
+  nodes(): Node[] {
+    return this.#nodes.under(ROOT);
+  }
+
   /** What stands directly in a folder, sorted by name. */
   children(folder: string): { name: string; kind: "file" | "folder" }[] {
     const found = new Map<string, "file" | "folder">();

@@ -14,7 +14,7 @@ fileRoutes.get("/:id/files", async (c) =>
 );
 
 /** The part of the address behind /files/, decoded exactly once. Names under /workspace, never absolute. */
-function pathOf(c: Context<App>): string {
+export function pathOf(c: Context<App>): string {
   const { pathname } = new URL(c.req.url);
   const raw = pathname.slice(pathname.indexOf("/files/") + "/files/".length);
   try {
@@ -24,7 +24,7 @@ function pathOf(c: Context<App>): string {
   }
 }
 
-function rangeOf(c: Context<App>): ByteRange | undefined {
+export function rangeOf(c: Context<App>): ByteRange | undefined {
   const match = /^bytes=(\d*)-(\d*)$/.exec(c.req.header("range") ?? "");
   if (!match || (match[1] === "" && match[2] === "")) return undefined;
   return {
@@ -56,14 +56,17 @@ function downloadHeaders({ info, part, bytes }: Download, inline: boolean): Reco
   };
 }
 
-fileRoutes.get("/:id/files/*", async (c) => {
-  const stub = sessionStub(c.env, c.req.param("id"));
-  const file = unwrap(await stub.readFile(c.var.owner, pathOf(c), rangeOf(c)));
+export function download(c: Context<App>, file: Download): Response {
   const inline = c.req.query("inline") !== undefined;
   return new Response(file.bytes as Uint8Array<ArrayBuffer>, {
     status: file.part ? 206 : 200,
     headers: downloadHeaders(file, inline),
   });
+}
+
+fileRoutes.get("/:id/files/*", async (c) => {
+  const stub = sessionStub(c.env, c.req.param("id"));
+  return download(c, unwrap(await stub.readFile(c.var.owner, pathOf(c), rangeOf(c))));
 });
 
 fileRoutes.put("/:id/files/*", async (c) => {

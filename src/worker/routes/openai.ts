@@ -1,5 +1,5 @@
 /** The OpenAI-compatible face (contract 6): a guarded completion for any client that speaks it. Stores nothing. */
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import * as z from "zod";
 import {
   createModelPort,
@@ -9,11 +9,13 @@ import {
   resolve,
 } from "../../adapters/model/providers.ts";
 import type { Ask } from "../../core/complete.ts";
+import { estimated, spend } from "../../core/ledger.ts";
 import { harnessOf, mergeSettings, SettingsLayer } from "../../core/settings.ts";
 import type { JsonObject } from "../../core/tool.ts";
 import { admit } from "../admit.ts";
 import type { App } from "../auth.ts";
 import { outerLayers } from "../config.ts";
+import { directoryStub } from "../directory.ts";
 import type { Bindings } from "../env.ts";
 import { badRequest, errorOf, errorResponse, OpenAIProblem, openaiError } from "../openai-error.ts";
 import { type Job, jsonReply, streamReply } from "../proxy.ts";
@@ -48,14 +50,11 @@ const Body = z.looseObject({
 });
 type Body = z.infer<typeof Body>;
 
-/** Half characters and NULs hide behind escapes; a body without such an escape needs no second look. */
-const SUSPECT = /\\u(?:d[89a-f]|0000)/i;
-
 async function readBody(request: Request): Promise<Body> {
   const text = new TextDecoder().decode(await readBytes(request, MAX_BODY));
   let value: unknown;
   try {
-    value = SUSPECT.test(text) ? parseJson(text) : JSON.parse(text);
+    value = parseJson(text);
   } catch {
     throw badRequest(null, "The body is not valid JSON.");
   }
@@ -74,11 +73,11 @@ const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 const randomName = (length: number): string =>
   [...crypto.getRandomValues(new Uint8Array(length))].map((b) => LETTERS[b % 62]).join("");
 
-function jobOf(env: Bindings, body: Body, signal: AbortSignal): Job {
+function jobOf(env: Bindings, body: Body, signal: AbortSignal, spent: Job["spent"]): Job {
   const vars = { ...env };
   const { dormouse, ...own } = body;
   const override = dormouse?.harness ?? {};
-  const layers = outerLayers(env, undefined);
+  const layers = outerLayers(env, {}, undefined);
   const settings = mergeSettings([...layers, { roles: { assistant: { harness: override } } }]);
   const { provider, model } = resolve(vars, settings.provider, own.model || settings.model);
   const ask: Ask = {
@@ -89,7 +88,25 @@ function jobOf(env: Bindings, body: Body, signal: AbortSignal): Job {
     target: { provider, model, profile: profileFor(vars, provider, model) },
     newId: () => randomName(9),
   };
-  return { ask, model: createModelPort(vars), timeoutMs: settings.limits.modelTimeoutMs, signal };
+  return {
+    ask,
+    model: createModelPort(vars),
+    timeoutMs: settings.limits.modelTimeoutMs,
+    signal,
+    spent,
+  };
+}
+
+/** Counted for the owner, once, when the reply is here; a reply is not held up for it. */
+function account(c: Context<App>, model: string): Job["spent"] {
+  return (reply, bodyChars) => {
+    const usage = reply.usage ?? estimated(bodyChars, reply);
+    const one = { model_calls: 1, ...usage, measured: reply.usage !== null };
+    const told = directoryStub(c.env, c.var.owner)
+      .spend(spend({}, Date.now(), reply.model || model || "unknown", one))
+      .catch((error: unknown) => console.error("usage of the proxy could not be counted", error));
+    c.executionCtx.waitUntil(told);
+  };
 }
 
 /** The practice model is one only where it answers. */
@@ -112,7 +129,7 @@ openaiRoutes.use("*", async (c, next) => {
 
 openaiRoutes.post("/chat/completions", async (c) => {
   const body = await readBody(c.req.raw);
-  const job = jobOf(c.env, body, c.req.raw.signal);
+  const job = jobOf(c.env, body, c.req.raw.signal, account(c, body.model ?? ""));
   const form: Form = {
     id: `chatcmpl-${randomName(24)}`,
     created: Math.floor(Date.now() / 1000),

@@ -1,56 +1,29 @@
-/** Creating, listing, reading, changing and deleting sessions. */
-import { Hono } from "hono";
+/** Sessions over HTTP: made, listed, read, changed, copied, taken along, brought back, deleted. */
+import { type Context, Hono } from "hono";
 import * as z from "zod";
-import { titleFrom } from "../../core/chars.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { newSession } from "../../core/session.ts";
-import { CreateBody, PatchBody, type SessionView } from "../../core/wire.ts";
+import { CreateBody, ForkBody, PatchBody } from "../../core/wire.ts";
 import type { App } from "../auth.ts";
-import { knownProfile, outerLayers } from "../config.ts";
+import { knownProfile } from "../config.ts";
 import { directoryStub } from "../directory.ts";
-import type { Bindings } from "../env.ts";
-import { newSessionId, sessionStub } from "../ids.ts";
-import { NO_SESSION, unwrap } from "../problem.ts";
-import { check, readJson } from "../validate.ts";
-import { infoOf } from "../wire.ts";
+import { sessionStub } from "../ids.ts";
+import { unwrap } from "../problem.ts";
+import {
+  createSession,
+  forkSession,
+  importSession,
+  removeSession,
+  rotateSession,
+} from "../sessions.ts";
+import { check, readBytes, readJson } from "../validate.ts";
 
 export const sessionRoutes = new Hono<App>();
-type Create = z.infer<typeof CreateBody>;
 
-/** Listed first, made second: a session that exists can always be found. */
-async function create(
-  env: Bindings,
-  owner: string,
-  body: Create,
-): Promise<{ view: SessionView; made: boolean }> {
-  const directory = directoryStub(env, owner);
-  const start = {
-    id: newSessionId(),
-    owner,
-    epoch: newSessionId().slice(0, 12),
-    mode: body.mode ?? "agent",
-    title: titleFrom(body.title ?? "", LIMITS.titleChars),
-    settings: body.settings ?? {},
-    ephemeral: body.ephemeral ?? false,
-  };
-  knownProfile(env, start.settings.profile);
-  // A deployment that is configured wrongly says so before anything is made.
-  outerLayers(env, start.settings.profile);
-  const info = infoOf(newSession({ ...start, at: Date.now() }));
-  const { existing } = await directory.add(info, body.key);
-  const id = existing ?? start.id;
-  const held = existing === null ? NO_SESSION : await sessionStub(env, id).view(owner);
-  if (held.ok) return { view: held.value, made: false };
-  // Listed under this key but not there: the Worker died before it was made, or after it was deleted.
-  const made = await sessionStub(env, id).create({ ...start, id });
-  if (made.ok) return { view: made.value, made: true };
-  await directory.remove(id);
-  return create(env, owner, body);
-}
+const asker = (c: Context<App>) => ({ env: c.env, owner: c.var.owner });
 
 sessionRoutes.post("/", async (c) => {
   const body = await readJson(c.req.raw, CreateBody);
-  const { view, made } = await create(c.env, c.var.owner, body);
+  const { view, made } = await createSession(asker(c), body);
   return c.json(view, made ? 201 : 200);
 });
 
@@ -63,10 +36,15 @@ const ListQuery = z.object({
     .transform((n) => Math.min(n, 200)),
   cursor: z.string().max(200).optional(),
   q: z.string().max(200).default(""),
+  /** The beginning of an id, as people type it. */
+  prefix: z
+    .string()
+    .regex(/^[a-z0-9]{0,26}$/, "must be the beginning of an id")
+    .default(""),
 });
 sessionRoutes.get("/", async (c) => {
-  const { limit, cursor, q } = check(ListQuery, c.req.query());
-  return c.json(await directoryStub(c.env, c.var.owner).list(limit, cursor || null, q));
+  const { limit, cursor, q, prefix } = check(ListQuery, c.req.query());
+  return c.json(await directoryStub(c.env, c.var.owner).list(limit, cursor || null, q, prefix));
 });
 
 sessionRoutes.get("/:id", async (c) =>
@@ -79,11 +57,34 @@ sessionRoutes.patch("/:id", async (c) => {
   return c.json(unwrap(await sessionStub(c.env, c.req.param("id")).patch(c.var.owner, body)));
 });
 
-/** Unlisted last, so that a delete that broke off can be repeated; a session that is gone is unlisted all the same. */
 sessionRoutes.delete("/:id", async (c) => {
-  const id = c.req.param("id");
-  const removed = await sessionStub(c.env, id).remove(c.var.owner);
-  await directoryStub(c.env, c.var.owner).remove(id);
-  unwrap(removed);
+  await removeSession(asker(c), c.req.param("id"));
   return c.body(null, 204);
+});
+
+sessionRoutes.post("/:id/rotate", async (c) =>
+  c.json(await rotateSession(asker(c), c.req.param("id")), 201),
+);
+
+sessionRoutes.post("/:id/fork", async (c) => {
+  const { after_seq } = await readJson(c.req.raw, ForkBody);
+  return c.json(await forkSession(asker(c), c.req.param("id"), after_seq), 201);
+});
+
+sessionRoutes.get("/:id/export", async (c) => {
+  const id = c.req.param("id");
+  const stream = unwrap(await sessionStub(c.env, id).pack(c.var.owner));
+  return new Response(stream, {
+    headers: {
+      "content-type": "application/x-ndjson",
+      "content-disposition": `attachment; filename="dormouse-${id}.jsonl"`,
+    },
+  });
+});
+
+sessionRoutes.post("/import", async (c) => {
+  const bytes = await readBytes(c.req.raw, LIMITS.importBytes);
+  const body = new Response(bytes as Uint8Array<ArrayBuffer>).body ?? new Blob([]).stream();
+  const { view, skipped } = await importSession(asker(c), body);
+  return c.json({ ...view, skipped_lines: skipped }, 201);
 });

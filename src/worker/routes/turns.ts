@@ -8,6 +8,7 @@ import { knownProfile } from "../config.ts";
 import { awaitTurn, connect, eventStream, upgradeOf } from "../feed.ts";
 import { newSessionId, sessionStub } from "../ids.ts";
 import { NO_SESSION, problem, unwrap } from "../problem.ts";
+import type { Page } from "../requests.ts";
 import { check, readJson } from "../validate.ts";
 
 export const turnRoutes = new Hono<App>();
@@ -46,7 +47,7 @@ turnRoutes.post("/:id/stop", async (c) => {
   return c.json({ id: ack.id, seq: ack.seq, duplicate: ack.duplicate }, 202);
 });
 
-const PageQuery = z.object({
+export const PageQuery = z.object({
   after: Cursor.default(0),
   epoch: z.string().max(100).default(""),
   limit: z.coerce
@@ -60,11 +61,16 @@ turnRoutes.get("/:id/events", async (c) => {
   const query = check(PageQuery, c.req.query());
   const stub = sessionStub(c.env, c.req.param("id"));
   if (c.req.header("accept")?.includes("text/event-stream")) return stream(c, stub, query);
-  const page = unwrap(await stub.events(c.var.owner, query.after, query.epoch, query.limit));
+  return pageReply(
+    c,
+    unwrap(await stub.events(c.var.owner, query.after, query.epoch, query.limit)),
+  );
+});
+export function pageReply(c: Context<App>, page: Page): Response {
   const reset = page.reset ? ',"reset":true' : "";
   const body = `{"events":[${page.events}],"last_seq":${page.last_seq},"epoch":${JSON.stringify(page.epoch)}${reset}}`;
   return c.body(body, 200, { "content-type": "application/json" });
-});
+}
 
 async function stream(
   c: Context<App>,

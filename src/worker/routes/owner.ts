@@ -1,0 +1,54 @@
+/** What is the owner's and no session's: settings and accounts. */
+import { Hono } from "hono";
+import * as z from "zod";
+import { dayOf } from "../../core/ledger.ts";
+import { mergeSettings, type SettingsLayer } from "../../core/settings.ts";
+import { SettingsBody } from "../../core/wire.ts";
+import type { App } from "../auth.ts";
+import { knownProfile, outerLayers } from "../config.ts";
+import { directoryStub } from "../directory.ts";
+import type { Bindings } from "../env.ts";
+import { problem, unwrap } from "../problem.ts";
+import { redacted } from "../secrets.ts";
+import { check, readJson } from "../validate.ts";
+
+export const ownerRoutes = new Hono<App>();
+
+/** What holds for a session that states nothing itself. */
+const effective = (env: Bindings, own: SettingsLayer) =>
+  redacted(mergeSettings(outerLayers(env, own, undefined)));
+
+ownerRoutes.get("/settings", async (c) =>
+  c.json(effective(c.env, await directoryStub(c.env, c.var.owner).settings())),
+);
+
+ownerRoutes.patch("/settings", async (c) => {
+  const body = await readJson(c.req.raw, SettingsBody);
+  knownProfile(c.env, body.profile);
+  const own = unwrap(await directoryStub(c.env, c.var.owner).patchSettings(body));
+  return c.json(effective(c.env, own));
+});
+
+const Day = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d/, "must be a day, as in 2026-01-31")
+  .transform((text) => text.slice(0, 10))
+  .refine((day) => !Number.isNaN(Date.parse(day)), "is no day of the calendar");
+const UsageQuery = z.object({ from: Day.optional(), to: Day.optional() });
+
+/** Days of a report that names no beginning, and of any. */
+const USUAL_DAYS = 30;
+const MOST_DAYS = 400;
+const DAY_MS = 24 * 3_600_000;
+
+ownerRoutes.get("/usage", async (c) => {
+  const query = check(UsageQuery, c.req.query());
+  const to = query.to ?? dayOf(Date.now());
+  const from = query.from ?? dayOf(Date.parse(to) - (USUAL_DAYS - 1) * DAY_MS);
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  if (days < 1) throw problem(400, "invalid_request", "from: must not be later than `to`.");
+  if (days > MOST_DAYS) {
+    throw problem(400, "invalid_request", `from: a report may span at most ${MOST_DAYS} days.`);
+  }
+  return c.json(await directoryStub(c.env, c.var.owner).usage(from, to));
+});

@@ -1,0 +1,100 @@
+/**
+ * The one owner of how sessions come and go: created, found by key, rotated, copied, brought in, removed.
+ *
+ * L1  Listed first, made second; gone first, unlisted second: a session that exists can always be found.
+ * L2  What could not be made is unlisted again.
+ */
+import type * as z from "zod";
+import { titleFrom } from "../core/chars.ts";
+import { LIMITS } from "../core/limits.ts";
+import { newSession } from "../core/session.ts";
+import type { CreateBody, SessionView } from "../core/wire.ts";
+import { knownProfile, outerLayers } from "./config.ts";
+import { directoryStub } from "./directory.ts";
+import type { Bindings } from "./env.ts";
+import { newSessionId, sessionStub } from "./ids.ts";
+import { NO_SESSION, unwrap } from "./problem.ts";
+import type { Copied, Made } from "./session.ts";
+import { infoOf } from "./wire.ts";
+
+/** Who asks, and where. */
+export interface Asker {
+  env: Bindings;
+  owner: string;
+}
+
+const newEpoch = () => newSessionId().slice(0, 12);
+
+/** `key`: the session that it is bound to; with `fresh`, a new one that it is bound to from now on. */
+export async function createSession(asker: Asker, body: z.infer<typeof CreateBody>): Promise<Made> {
+  const { env, owner } = asker;
+  const directory = directoryStub(env, owner);
+  const start = {
+    id: newSessionId(),
+    owner,
+    epoch: newEpoch(),
+    mode: body.mode ?? "agent",
+    title: titleFrom(body.title ?? "", LIMITS.titleChars),
+    settings: body.settings ?? {},
+    ephemeral: body.ephemeral ?? false,
+  };
+  knownProfile(env, start.settings.profile);
+  // A deployment that is configured wrongly says so before anything is made.
+  outerLayers(env, {}, start.settings.profile);
+  const info = infoOf(newSession({ ...start, at: Date.now() }));
+  const { existing } = await directory.add(info, body.key, body.fresh);
+  const id = existing ?? start.id;
+  const held = existing === null ? NO_SESSION : await sessionStub(env, id).view(owner);
+  if (held.ok) return { view: held.value, made: false };
+  // Listed under this key but not there: the Worker died before it was made, or after it was deleted.
+  const made = await sessionStub(env, id).create({ ...start, id });
+  if (made.ok) return made.value;
+  await directory.remove(id);
+  return createSession(asker, body);
+}
+
+/** A new session in the place of one that stays: its mode, its settings, and the keys that were bound to it. */
+export async function rotateSession({ env, owner }: Asker, id: string): Promise<SessionView> {
+  const { mode, settings } = unwrap(await sessionStub(env, id).origin(owner));
+  const directory = directoryStub(env, owner);
+  const start = { id: newSessionId(), owner, epoch: newEpoch(), mode, settings, title: "" };
+  const session = { ...start, ephemeral: false };
+  await directory.add(infoOf(newSession({ ...session, at: Date.now() })), undefined);
+  const { view } = unwrap(await sessionStub(env, start.id).create(session));
+  await directory.rebind(id, start.id);
+  return view;
+}
+
+/** A session made of lines. */
+async function copied(
+  { env, owner }: Asker,
+  stream: ReadableStream<Uint8Array>,
+  fork: boolean,
+): Promise<Copied> {
+  const birth = { id: newSessionId(), owner, epoch: newEpoch(), fork };
+  const directory = directoryStub(env, owner);
+  const blank = { ...birth, mode: "agent" as const, title: "", settings: {}, ephemeral: false };
+  await directory.add(infoOf(newSession({ ...blank, at: Date.now() })), undefined);
+  const made = await sessionStub(env, birth.id).unpack(birth, stream);
+  if (!made.ok) await directory.remove(birth.id);
+  return unwrap(made);
+}
+
+export async function forkSession(
+  asker: Asker,
+  id: string,
+  after: number | undefined,
+): Promise<SessionView> {
+  const stream = unwrap(await sessionStub(asker.env, id).packFork(asker.owner, after));
+  return (await copied(asker, stream, true)).view;
+}
+
+export const importSession = (asker: Asker, stream: ReadableStream<Uint8Array>): Promise<Copied> =>
+  copied(asker, stream, false);
+
+/** A delete that broke off can be repeated; a session that is gone is unlisted all the same. */
+export async function removeSession({ env, owner }: Asker, id: string): Promise<void> {
+  const removed = await sessionStub(env, id).remove(owner);
+  await directoryStub(env, owner).remove(id);
+  unwrap(removed);
+}
