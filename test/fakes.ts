@@ -7,6 +7,8 @@ import { readFileSync } from "node:fs";
 import * as z from "zod";
 import { createDrive, type Drive } from "../src/core/drive.ts";
 import type { Delivery, Event } from "../src/core/events.ts";
+import { hookedModel, hookedTools } from "../src/core/hooked.ts";
+import type { Hooks } from "../src/core/hooks.ts";
 import type { MemoryName, Row } from "../src/core/memory.ts";
 import type { Outcome } from "../src/core/outcome.ts";
 import type {
@@ -69,6 +71,12 @@ export const work = (path = "a.txt"): Scripted =>
 export const complete = (success: boolean, result = "done"): Scripted =>
   call(["complete_step", { success, result }]);
 export const deliver = (message: string): Scripted => call(["deliver_result", { message }]);
+export const review = (
+  verdict: "pass" | "fail",
+  next_action = "none",
+  ...issues: string[]
+): Scripted =>
+  call(["submit_review", { verdict, score: verdict === "pass" ? 9 : 3, issues, next_action }]);
 export const askUser = (question: string): Scripted =>
   call(["message_ask_user", { text: question }]);
 
@@ -231,6 +239,7 @@ export const KIT: Kit = {
     core: prompt("core"),
     planner: prompt("planner"),
     executor: prompt("executor"),
+    reviewer: prompt("reviewer"),
     assistant: prompt("assistant"),
   },
   rules: { shell: "A test shell.", file: prompt("file_rules"), message: prompt("message_rules") },
@@ -307,6 +316,7 @@ export interface Options {
   title?: string;
   settings?: SettingsLayer;
   kit?: Kit;
+  hooks?: Hooks;
 }
 
 export class Harness {
@@ -323,11 +333,13 @@ export class Harness {
   private session!: Session;
   private readonly settings: SettingsLayer;
   private readonly kit: Kit;
+  private readonly hooks: Hooks;
 
   constructor(options: Options = {}) {
     this.model = new ScriptedModel(options.script ?? []);
     this.settings = options.settings ?? {};
-    this.kit = options.kit ?? KIT;
+    this.hooks = options.hooks ?? {};
+    this.kit = { ...(options.kit ?? KIT), hooks: this.hooks };
     this.session = newSession({
       id: "s1",
       owner: "local",
@@ -366,8 +378,12 @@ export class Harness {
           return held;
         },
       },
-      model: { call: (request, live) => this.model.call(request.body, live) },
-      tools: { run: (run) => this.tools.run(run) },
+      model: hookedModel(
+        { call: (request, live) => this.model.call(request.body, live) },
+        this.hooks,
+      ),
+      tools: hookedTools({ run: (run) => this.tools.run(run) }, this.hooks),
+      trace: this.hooks.trace,
       clock: { now: () => this.now },
       attended: () => this.attended,
       live: (frame) => void this.live.push(frame),

@@ -10,27 +10,11 @@ import { clean, head, titleFrom } from "./chars.ts";
 import { type Draft, emit, speak } from "./draft.ts";
 import type { FileInfo, Step } from "./events.ts";
 import { LIMITS } from "./limits.ts";
+import { takeReview } from "./review.ts";
 import { settingsOf } from "./session.ts";
+import { stepsFrom } from "./steps.ts";
 import type { TerminalArgs, TerminalName } from "./terminal.ts";
 import * as turn from "./turn.ts";
-
-type StepDraft = TerminalArgs<"create_plan">["steps"][number];
-
-/** Steps of a plan, with ids that nobody else in it has. */
-function stepsFrom(drafts: StepDraft[], kept: Step[]): Step[] {
-  const taken = new Set(kept.map((s) => s.id));
-  let free = 1;
-  return drafts.slice(0, Math.max(0, LIMITS.planSteps - kept.length)).map((draft) => {
-    let id = head(clean(draft.id).trim(), 40);
-    while (id === "" || taken.has(id)) id = String(free++);
-    taken.add(id);
-    return {
-      id,
-      description: head(clean(draft.description), LIMITS.descriptionChars),
-      status: "pending" as const,
-    };
-  });
-}
 
 /** Set once, and never over a title that a person chose. */
 function setTitle(d: Draft, proposed: string): void {
@@ -67,7 +51,7 @@ function updatePlan(d: Draft, args: TerminalArgs<"update_plan">): void {
   const next = turn.markNext(d);
   emit(d, "plan", { op: "updated", steps: turn.planOf(d).steps });
   if (next) turn.enterStep(d, false);
-  else turn.enterSummary(d);
+  else turn.endPlan(d, null);
 }
 
 function completeStep(d: Draft, args: TerminalArgs<"complete_step">, files: FileInfo[]): void {
@@ -84,8 +68,9 @@ function completeStep(d: Draft, args: TerminalArgs<"complete_step">, files: File
   emit(d, "plan", { op: "updated", steps });
   if (next) return turn.enterStep(d, false);
   const single = steps.length === 1 && settingsOf(d.s).summarize === "auto";
-  if (single && args.result.trim() !== "") turn.deliver(d, args.result, files);
-  else turn.enterSummary(d);
+  const own = single && args.result.trim() !== "";
+  const text = head(clean(args.result), LIMITS.proseChars);
+  turn.endPlan(d, own ? { text, attachments: files } : null);
 }
 
 /** Takes in an accepted terminal call. Its batch is closed by then. */
@@ -99,6 +84,8 @@ export function settle(d: Draft, name: TerminalName, args: unknown, files: FileI
       return completeStep(d, args as TerminalArgs<"complete_step">, files);
     case "deliver_result":
       return turn.deliver(d, (args as TerminalArgs<"deliver_result">).message, files);
+    case "submit_review":
+      return takeReview(d, args as TerminalArgs<"submit_review">);
     case "agent_response":
       return turn.answerWith(d, (args as TerminalArgs<"agent_response">).text);
   }

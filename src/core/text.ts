@@ -26,9 +26,17 @@ interface Words {
   approve(tool: string): string;
   toolLeftOut(list: string): string;
   notFinished(steps: Step[]): string;
+  fixStep(issues: string[]): string;
+  notMet(issues: string[]): string;
+  reviewSpent(rounds: number): string;
+  reviewFailed(why: string): string;
+  budget(over: { what: "tokens" | "cost" | "tools"; used: number; max: number }): string;
+  costUnknown(model: string): string;
 }
 
 const why = (s: Step) => head(s.error ?? s.result ?? "", 1_000);
+
+const list = (lines: string[]) => lines.map((line) => `- ${line}`).join("\n");
 
 const EN: Words = {
   retryExhausted: (n) =>
@@ -53,6 +61,21 @@ const EN: Words = {
   cutAnswer: "The answer was cut off at the model's output limit.",
   notFinished: (steps) =>
     `Not finished:\n${steps.map((s) => `- ${s.description}: ${why(s) || "not done"}`).join("\n")}`,
+  fixStep: (issues) => `Mend what the review found: ${issues.join("; ") || "the goal is not met"}`,
+  notMet: (issues) =>
+    `Not met, by the last review:\n${list(issues.length > 0 ? issues : ["the goal as a whole"])}`,
+  reviewSpent: (n) =>
+    `The review still found something after the work was sent back ${n} times; it is handed over as it is.`,
+  reviewFailed: (reason) =>
+    `The work could not be reviewed and is handed over unreviewed: ${reason}`,
+  budget: ({ what, used, max }) =>
+    ({
+      tokens: `The budget of ${max} tokens is used up (${used} so far in this turn). Go on with another ${max}?`,
+      cost: `The budget of $${max} is used up ($${used} so far in this turn). Go on with another $${max}?`,
+      tools: `The budget of ${max} tool calls is used up (${used} so far in this turn). Go on with another ${max}?`,
+    })[what],
+  costUnknown: (model) =>
+    `The price of ${model} is not known, so the limit on cost cannot hold for it. Give it in the settings, under prices.`,
 };
 const ZH: Words = {
   retryExhausted: (n) =>
@@ -72,6 +95,19 @@ const ZH: Words = {
   cutAnswer: "回答在模型的输出上限处被截断。",
   notFinished: (steps) =>
     `未完成:\n${steps.map((s) => `- ${s.description}:${why(s) || "未执行"}`).join("\n")}`,
+  fixStep: (issues) => `修正审查发现的问题:${issues.join(";") || "目标尚未达到"}`,
+  notMet: (issues) =>
+    `最后一次审查认为尚未满足:\n${list(issues.length > 0 ? issues : ["整体目标"])}`,
+  reviewSpent: (n) => `工作已退回 ${n} 次,审查仍发现问题;现按现状交付。`,
+  reviewFailed: (reason) => `无法完成审查,未经审查即交付:${reason}`,
+  budget: ({ what, used, max }) =>
+    ({
+      tokens: `${max} 个 token 的预算已用完(本轮已用 ${used})。是否再给 ${max}?`,
+      cost: `${max} 美元的预算已用完(本轮已用 ${used} 美元)。是否再给 ${max} 美元?`,
+      tools: `${max} 次工具调用的预算已用完(本轮已用 ${used})。是否再给 ${max} 次?`,
+    })[what],
+  costUnknown: (model) =>
+    `不知道 ${model} 的价格,因此费用上限对它不起作用。请在设置的 prices 中给出。`,
 };
 
 export const words = (locale: Locale): Words => (locale === "zh" ? ZH : EN);

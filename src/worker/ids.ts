@@ -12,6 +12,7 @@ export type SessionStub = Pick<
   | "say"
   | "answer"
   | "stop"
+  | "requeue"
   | "events"
   | "listFiles"
   | "readFile"

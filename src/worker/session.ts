@@ -12,7 +12,7 @@ import { LIMITS } from "../core/limits.ts";
 import type { Change } from "../core/ports.ts";
 import { type NewSession, newSession, type Session } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
-import type { AnswerBody, MessageBody, PatchBody, SessionView } from "../core/wire.ts";
+import type { AnswerBody, MessageBody, PatchBody, QueueBody, SessionView } from "../core/wire.ts";
 import { outerLayers } from "./config.ts";
 import { directoryStub } from "./directory.ts";
 import { createEngine, type Engine } from "./engine.ts";
@@ -20,7 +20,7 @@ import type { Bindings } from "./env.ts";
 import * as files from "./files.ts";
 import { EXPIRE, Jobs } from "./jobs.ts";
 import { type Answer, HttpProblem, NO_SESSION, yes } from "./problem.ts";
-import { type Ack, answer, type Page, page, patch, say, stop } from "./requests.ts";
+import { type Ack, answer, type Page, page, patch, requeue, say, stop } from "./requests.ts";
 import { leave, Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import { openingOf, takeFrame } from "./upgrade.ts";
@@ -53,10 +53,11 @@ export class SessionObject extends DurableObject<Bindings> {
   }
 
   async patch(owner: string, change: PatchBody): Promise<Answer<SessionView>> {
-    return this.#for(owner, (engine) => {
-      const patched = patch(engine, change);
-      return patched.ok ? yes(this.#view(engine)) : patched;
-    });
+    return this.#changed(owner, (engine) => patch(engine, change));
+  }
+  /** Changes a message that waits, or takes it back (null). */
+  async requeue(owner: string, id: string, change: QueueBody | null): Promise<Answer<SessionView>> {
+    return this.#changed(owner, (engine) => requeue(engine, id, change));
   }
 
   async say(owner: string, body: MessageBody & { id: string }): Promise<Answer<Ack>> {
@@ -114,10 +115,8 @@ export class SessionObject extends DurableObject<Bindings> {
     const query = new URL(request.url).searchParams;
     const { 0: client, 1: server } = new WebSocketPair();
     const { opening, after } = openingOf(engine.store.session(), this.#view(engine), query);
-    const attachment = {
-      live: query.get("live") !== "0",
-      attends: query.get("attends") !== "0",
-    };
+    const on = (name: string) => query.get(name) !== "0";
+    const attachment = { live: on("live"), attends: on("attends") };
     this.#sockets.attach(server, attachment, opening, engine.store, after);
     return new Response(null, { status: 101, webSocket: client });
   }
@@ -179,6 +178,13 @@ export class SessionObject extends DurableObject<Bindings> {
   #view({ store, files }: Engine): SessionView {
     const s = store.session();
     return viewOf(s, outerLayers(this.env, s.settings.profile), files.count());
+  }
+
+  #changed(owner: string, act: (engine: Engine) => Answer<null>): Promise<Answer<SessionView>> {
+    return this.#for(owner, (engine) => {
+      const done = act(engine);
+      return done.ok ? yes(this.#view(engine)) : done;
+    });
   }
 
   #open(): Engine | null {
@@ -260,14 +266,11 @@ export class SessionObject extends DurableObject<Bindings> {
     }
   }
 
-  async #report(): Promise<void> {
-    const s = this.#engine?.store.session();
-    if (s) await directoryStub(this.env, s.owner).update(infoOf(s));
-  }
   /** Tells the owner's list; what it does not acknowledge is sent again by the wake job. */
   async #tell(): Promise<boolean> {
     try {
-      await this.#report();
+      const s = this.#engine?.store.session();
+      if (s) await directoryStub(this.env, s.owner).update(infoOf(s));
       return true;
     } catch (error) {
       console.error("the list of sessions could not be told; the wake job tries again", error);

@@ -31,11 +31,11 @@ function snapshotOf(view: View): SessionView {
     epoch: "e1",
     pinned: false,
     preview: "",
-    usage: { ...view.usage, cost_usd: null },
+    usage: view.usage,
     run: view.run,
     plan: view.plan && { title: "", goal: "", success_criteria: [], steps: view.plan.steps },
     wait: view.wait,
-    queue: view.queue,
+    queue: view.queue.map((q) => ({ ...q, id: q.id.toUpperCase(), message_id: q.id })),
     settings: DEFAULTS,
     files_count: 0,
   };
