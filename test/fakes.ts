@@ -103,6 +103,8 @@ export class ScriptedModel {
   private readonly given = new Map<string, Scripted>();
   private readonly script: Scripted[];
   private readonly rule: Rule | null;
+  /** Answers when the script is spent. */
+  fallback: Rule | null = null;
   cancelled = 0;
   /** Lets the held reply go. */
   release: () => void = () => {};
@@ -119,6 +121,10 @@ export class ScriptedModel {
   get left(): number {
     return this.script.length;
   }
+  /** Throws away what is left of the script. */
+  skip(): void {
+    this.script.length = 0;
+  }
   add(...more: Scripted[]): void {
     this.script.push(...more);
   }
@@ -129,7 +135,8 @@ export class ScriptedModel {
       ...checkHistory(JSON.parse(body)).map((f) => `request ${this.bodies.length}: ${f}`),
     );
     const known = this.given.get(body);
-    const fresh = () => this.rule?.(JSON.parse(body) as RequestBody) ?? this.script.shift();
+    const told = (rule: Rule | null) => rule?.(JSON.parse(body) as RequestBody);
+    const fresh = () => told(this.rule) ?? this.script.shift() ?? told(this.fallback);
     const scripted = known ?? fresh() ?? { hang: true };
     // A failure is tried again with the same bytes: the next one in the script answers then.
     if (!scripted.fail && !scripted.hang) this.given.set(body, scripted);
@@ -414,6 +421,10 @@ export class Harness {
     }
   }
 
+  /** As an alarm does. */
+  kick(): void {
+    this.drive.kick();
+  }
   keep(outcome: Outcome): Change {
     return this.drive.keep(outcome);
   }

@@ -6,7 +6,7 @@
  * B3  A terminal call is looked at last, when its mates have ended; a failed mate refuses it.
  * B4  The reply and the intent to run its first calls are one commit.
  */
-import { callOf, replyMessage, runningStepId } from "./accept.ts";
+import { callOf, conclusionOf, replyMessage, runningStepId } from "./accept.ts";
 import { needsApproval } from "./approval.ts";
 import { overBudget, reached } from "./budget.ts";
 import type { Call } from "./call.ts";
@@ -26,7 +26,7 @@ import {
 import { countLap, noteResult, repeats } from "./duplicates.ts";
 import type { FileInfo, NudgeReason } from "./events.ts";
 import type { Heard } from "./guard.ts";
-import { type Conclusion, objectionTo } from "./hooks.ts";
+import { objectionTo } from "./hooks.ts";
 import { LIMITS } from "./limits.ts";
 import { settle } from "./plan.ts";
 import type { Reply } from "./ports.ts";
@@ -149,16 +149,6 @@ function ask(d: Draft, call: Call): void {
   });
 }
 
-const conclusionOf = (d: Draft, call: Call): Conclusion => ({
-  role: policyOf(d.s).role,
-  phase: d.s.phase,
-  tool: call.name,
-  text: String(call.args.text ?? call.args.message ?? call.args.result ?? ""),
-  args: call.args,
-  work: d.s.work,
-  iteration: d.s.iterations,
-});
-
 function refuseTerminal(d: Draft, call: Call, reason: NudgeReason, text: string): void {
   d.s.attempts += 1;
   if (reason === "premature_complete") d.s.premature += 1;
@@ -204,7 +194,8 @@ function closeBatch(d: Draft, files: FileInfo[], looked = false): void {
     return refuseTerminal(d, call, "premature_complete", NOT_RUN.noWork);
   }
   const wanted = call.args.attachments;
-  const objection = looked ? null : objectionTo(d.kit.hooks, () => conclusionOf(d, call));
+  const conclusion = looked ? null : conclusionOf(call, d.s, policyOf(d.s));
+  const objection = conclusion && objectionTo(d.kit.hooks, () => conclusion);
   if (objection !== null) return refuseTerminal(d, call, "premature_complete", objection);
   if (!looked && Array.isArray(wanted) && wanted.length > 0) return startCall(d, call);
   const name = call.name as TerminalName;

@@ -25,7 +25,10 @@ export interface About {
   iteration: number;
 }
 
-/** A reply that would end a phase: a plain text, or a terminal tool with its arguments. */
+/**
+ * A reply that would end the work: a plain text where that is the answer, a step that says it succeeded, a final
+ * message, or a plan without steps.
+ */
 export interface Conclusion {
   role: Role;
   phase: Phase;

@@ -96,11 +96,11 @@ export function decided(d: Draft, approved: boolean, clientId: string): boolean 
   draft.emit(d, "answer", { wait_id: wait.wait_id, approved, client_id: clientId });
   d.client = { id: clientId, seq: d.s.seq, as: "answer" };
   Object.assign(d.s, { wait: null, returnTo: null, restarts: 0 });
-  draft.setStatus(d, "running", returnTo);
   if (wait.kind === "budget" && !approved) {
     turn.stopTurn(d);
     return true;
   }
+  draft.setStatus(d, "running", returnTo);
   if (wait.kind === "approval") allowed(d, approved, wait.tool_call_id ?? "");
   else allowMore(d);
   // A change of plan that came meanwhile leaves nothing of the old one but the call that was just allowed.
