@@ -14,13 +14,13 @@ import { takeReview } from "./review.ts";
 import { settingsOf } from "./session.ts";
 import { stepsFrom } from "./steps.ts";
 import type { TerminalArgs, TerminalName } from "./terminal.ts";
+import { titleOf } from "./title.ts";
 import * as turn from "./turn.ts";
 
 /** Set once, and never over a title that a person chose. */
 function setTitle(d: Draft, proposed: string): void {
   if (d.s.titled) return;
-  const own = titleFrom(clean(proposed), LIMITS.titleChars);
-  d.s.title = own || titleFrom(d.s.turn?.message ?? "", LIMITS.titleChars);
+  d.s.title = titleOf(proposed) || titleFrom(d.s.turn?.message ?? "", LIMITS.titleChars);
   d.s.titled = true;
   emit(d, "title", { title: d.s.title });
 }
@@ -28,7 +28,7 @@ function setTitle(d: Draft, proposed: string): void {
 function createPlan(d: Draft, args: TerminalArgs<"create_plan">): void {
   setTitle(d, args.title);
   d.s.plan = {
-    title: titleFrom(clean(args.title), LIMITS.titleChars),
+    title: titleOf(args.title),
     goal: head(clean(args.goal), 2_000),
     language: head(clean(args.language), 40),
     success_criteria: (args.success_criteria ?? []).slice(0, 20).map((c) => head(clean(c), 500)),

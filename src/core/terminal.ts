@@ -24,7 +24,8 @@ const SCHEMAS = {
       .min(1)
       .describe("What you tell the user now: how you will go about it, or the answer itself."),
     language: z.string().min(1).describe("The user's language, as a code: en, zh, de …"),
-    title: z.string().min(1).describe("A few words that name the task."),
+    // Without one, the first words of the message will do.
+    title: z.string().catch("").describe("A few words that name the task."),
     goal: z
       .string()
       .describe("What will be true when all is done; empty when there is nothing to do."),
