@@ -380,3 +380,38 @@ it("a question that is asked while a message waits is answered by the next one, 
   expect(h.last(5)).toContain("later");
   sound(h);
 });
+
+describe("ends that say so", () => {
+  it("O2, O3: a cap is an event of its own, and what was answered before it stays", async () => {
+    const settings: SettingsLayer = { limits: { maxIterations: 1 } };
+    const h = new Harness({ mode: "chat", settings, script: [held(text("a0")), read("1")] });
+    await h.run("q0");
+    h.say("q1", "follow_up");
+    h.model.release();
+    await h.settle();
+    expect(h.of("error")).toMatchObject([{ code: "max_iterations" }]);
+    expect(h.of("message").filter((m) => m.kind === "answer")).toMatchObject([{ content: "a0" }]);
+    sound(h);
+  });
+
+  it("O4: a tool that fails for ever is stopped where the guard is on, and by the cap where it is off", async () => {
+    const failing = async (enabled: boolean) => {
+      const settings = { harness: { enabled }, limits: { maxIterations: 5 } };
+      const h = new Harness({ mode: "chat", settings });
+      let n = 0;
+      h.model.fallback = () => read(String(n++));
+      h.tools.behaviour = () => ({ ok: false, text: "no" });
+      await h.run("q");
+      return [h.requests.length, h.of("error")[0]?.code];
+    };
+    expect(await failing(true)).toEqual([2, "tool_errors_exhausted"]);
+    expect(await failing(false)).toEqual([5, "max_iterations"]);
+  });
+
+  it("O5: an empty reply is no answer", async () => {
+    const h = await new Harness({ mode: "chat", script: [text(""), text("here")] }).run("q");
+    expect(h.of("nudge").map((n) => n.reason)).toEqual(["empty_reply"]);
+    expect(h.of("message").at(-1)?.content).toBe("here");
+    sound(h);
+  });
+});

@@ -133,3 +133,25 @@ it("A24: a stop during the sleep after a 429 ends the sleep, and no alarm wakes 
   expect(h.requests).toHaveLength(1);
   expect(h.log.slice(-2)).toEqual(["done(stopped)", "status(stopped)"]);
 });
+
+it("A01: after a stop in the middle of two calls both are answered, neither runs again, and the next message works", async () => {
+  const two = call(
+    ["shell_exec", { command: "sleep 60" }],
+    ["shell_exec", { command: "echo two" }],
+  );
+  const h = new Harness({ script: [plan("look"), two] });
+  h.tools.behaviour = () => "hang";
+  await h.run("list files");
+  h.stop();
+  h.tools.behaviour = () => succeed();
+  h.model.add(plan("hi"), work(), complete(true, "hi"));
+  await h.run("never mind, say hi");
+  const results = h.requests[3]?.messages.filter((m) => m.role === "tool").map((m) => m.content);
+  expect(results).toEqual([
+    expect.stringMatching(/^Stopped by the user.*may have run in part/),
+    expect.stringMatching(/^Not run/),
+  ]);
+  expect(h.tools.effects.filter((e) => e.startsWith("shell"))).toHaveLength(1);
+  expect(h.log.filter((l) => l === "done(stopped)")).toHaveLength(1);
+  expect(h.faults()).toEqual([]);
+});

@@ -306,3 +306,25 @@ it("a replan over HTTP cancels the model's call and asks the planner with both m
   expect(c.model.asked[4]?.raw).toContain("rather c");
   expect(c.model.asked[4]?.raw).toContain("first");
 });
+
+it("OS-S12: headless: one call is one answer, counted once, and the next call knows of it", async () => {
+  const c = await Client.create([text("Ada."), text("You are Ada.")], { mode: "direct" });
+  const ask = async (words: string) => {
+    const init = { json: { text: words }, headers: { prefer: "wait=30" } };
+    return (await c.fetch("/messages", init)).json<TurnResult>();
+  };
+  const first = await ask("I am Ada.");
+  expect(first).toMatchObject({
+    outcome: "completed",
+    message: "Ada.",
+    usage: { model_calls: 1, tool_calls: 0 },
+  });
+  const second = await ask("Who am I?");
+  expect(second).toMatchObject({ message: "You are Ada.", usage: { model_calls: 1 } });
+  expect(c.model.asked[1]?.body.messages.map((m) => m.content).slice(1)).toEqual([
+    "I am Ada.",
+    "Ada.",
+    "Who am I?",
+  ]);
+  expect((await c.view()).usage.model_calls).toBe(2);
+});
