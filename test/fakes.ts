@@ -7,6 +7,8 @@ import { readFileSync } from "node:fs";
 import * as z from "zod";
 import { createDrive, type Drive } from "../src/core/drive.ts";
 import type { Delivery, Event } from "../src/core/events.ts";
+import { hookedModel, hookedTools } from "../src/core/hooked.ts";
+import type { Hooks } from "../src/core/hooks.ts";
 import type { MemoryName, Row } from "../src/core/memory.ts";
 import type { Outcome } from "../src/core/outcome.ts";
 import type {
@@ -69,6 +71,12 @@ export const work = (path = "a.txt"): Scripted =>
 export const complete = (success: boolean, result = "done"): Scripted =>
   call(["complete_step", { success, result }]);
 export const deliver = (message: string): Scripted => call(["deliver_result", { message }]);
+export const review = (
+  verdict: "pass" | "fail",
+  next_action = "none",
+  ...issues: string[]
+): Scripted =>
+  call(["submit_review", { verdict, score: verdict === "pass" ? 9 : 3, issues, next_action }]);
 export const askUser = (question: string): Scripted =>
   call(["message_ask_user", { text: question }]);
 
@@ -95,6 +103,8 @@ export class ScriptedModel {
   private readonly given = new Map<string, Scripted>();
   private readonly script: Scripted[];
   private readonly rule: Rule | null;
+  /** Answers when the script is spent. */
+  fallback: Rule | null = null;
   cancelled = 0;
   /** Lets the held reply go. */
   release: () => void = () => {};
@@ -111,6 +121,10 @@ export class ScriptedModel {
   get left(): number {
     return this.script.length;
   }
+  /** Throws away what is left of the script. */
+  skip(): void {
+    this.script.length = 0;
+  }
   add(...more: Scripted[]): void {
     this.script.push(...more);
   }
@@ -121,7 +135,8 @@ export class ScriptedModel {
       ...checkHistory(JSON.parse(body)).map((f) => `request ${this.bodies.length}: ${f}`),
     );
     const known = this.given.get(body);
-    const fresh = () => this.rule?.(JSON.parse(body) as RequestBody) ?? this.script.shift();
+    const told = (rule: Rule | null) => rule?.(JSON.parse(body) as RequestBody);
+    const fresh = () => told(this.rule) ?? this.script.shift() ?? told(this.fallback);
     const scripted = known ?? fresh() ?? { hang: true };
     // A failure is tried again with the same bytes: the next one in the script answers then.
     if (!scripted.fail && !scripted.hang) this.given.set(body, scripted);
@@ -231,6 +246,7 @@ export const KIT: Kit = {
     core: prompt("core"),
     planner: prompt("planner"),
     executor: prompt("executor"),
+    reviewer: prompt("reviewer"),
     assistant: prompt("assistant"),
   },
   rules: { shell: "A test shell.", file: prompt("file_rules"), message: prompt("message_rules") },
@@ -307,6 +323,7 @@ export interface Options {
   title?: string;
   settings?: SettingsLayer;
   kit?: Kit;
+  hooks?: Hooks;
 }
 
 export class Harness {
@@ -323,11 +340,13 @@ export class Harness {
   private session!: Session;
   private readonly settings: SettingsLayer;
   private readonly kit: Kit;
+  private readonly hooks: Hooks;
 
   constructor(options: Options = {}) {
     this.model = new ScriptedModel(options.script ?? []);
     this.settings = options.settings ?? {};
-    this.kit = options.kit ?? KIT;
+    this.hooks = options.hooks ?? {};
+    this.kit = { ...(options.kit ?? KIT), hooks: this.hooks };
     this.session = newSession({
       id: "s1",
       owner: "local",
@@ -366,8 +385,12 @@ export class Harness {
           return held;
         },
       },
-      model: { call: (request, live) => this.model.call(request.body, live) },
-      tools: { run: (run) => this.tools.run(run) },
+      model: hookedModel(
+        { call: (request, live) => this.model.call(request.body, live) },
+        this.hooks,
+      ),
+      tools: hookedTools({ run: (run) => this.tools.run(run) }, this.hooks),
+      trace: this.hooks.trace,
       clock: { now: () => this.now },
       attended: () => this.attended,
       live: (frame) => void this.live.push(frame),
@@ -398,6 +421,10 @@ export class Harness {
     }
   }
 
+  /** As an alarm does. */
+  kick(): void {
+    this.drive.kick();
+  }
   keep(outcome: Outcome): Change {
     return this.drive.keep(outcome);
   }

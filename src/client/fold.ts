@@ -2,7 +2,7 @@
 import type { Event, EventData } from "../core/events.ts";
 import { addItem, addRow, changeRow, changeTool, mapRows } from "./items.ts";
 import { foldPlan, foldStep, resume, settleSteps } from "./plan.ts";
-import { enqueue } from "./queue.ts";
+import { enqueue, foldQueue } from "./queue.ts";
 import type { AskItem, ProseItem, Row, ToolItem, View } from "./view.ts";
 
 type Stamp = { seq: number; ts: string };
@@ -27,6 +27,8 @@ export function foldEvent(view: View, event: Event): View {
       return wait(view, event.data, at);
     case "answer":
       return answer(view, event.data, at);
+    case "queue":
+      return foldQueue(view, event.data);
     case "usage":
       return usage(view, event.data);
     case "status_update":
@@ -155,9 +157,14 @@ function usage(view: View, data: EventData<"usage">): View {
     output_tokens: held.output_tokens + data.output_tokens,
     cached_tokens: held.cached_tokens + data.cached_tokens,
     measured: held.measured && data.measured,
+    cost_usd: addCost(held.cost_usd, data.cost_usd ?? null),
   };
   return { ...view, usage: sum };
 }
+
+/** As the server sums: to a ten-billionth of a dollar, and null while nothing is known. */
+const addCost = (sum: number | null, cost: number | null): number | null =>
+  cost === null ? sum : Math.round(((sum ?? 0) + cost) * 1e10) / 1e10;
 
 function status(view: View, data: EventData<"status_update">, at: Stamp): View {
   const next = { ...view, status: data.status, phase: data.phase };

@@ -12,6 +12,7 @@ import type {
   AnswerBody,
   Config,
   MessageBody,
+  QueueBody,
   SessionInfo,
   SessionView,
   TurnResult,
@@ -95,6 +96,7 @@ type Nothing = (method: string, path: string, call?: Call) => Promise<void>;
 type Request_ = (method: string, path: string, call?: Call) => Promise<Response>;
 
 const sessionPath = (id: string) => `/api/sessions/${segment(id)}`;
+const queuePath = (id: string, message: string) => `${sessionPath(id)}/queue/${segment(message)}`;
 
 function sessionRoutes(json: Json, nothing: Nothing) {
   return {
@@ -126,6 +128,10 @@ function turnRoutes(json: Json, nothing: Nothing, request: Request_) {
     },
     answer: (id: string, body: AnswerBody) =>
       json<Accepted>("POST", `${sessionPath(id)}/answers`, { body }),
+    /** A message that still waits, by its id in the log or the client's. */
+    editQueued: (id: string, message: string, change: QueueBody) =>
+      json<SessionView>("PATCH", queuePath(id, message), { body: change }),
+    removeQueued: (id: string, message: string) => nothing("DELETE", queuePath(id, message)),
     stop: (id: string, clientId?: string) =>
       nothing("POST", `${sessionPath(id)}/stop`, { body: clientId ? { id: clientId } : {} }),
     events: (id: string, query: { after?: number; epoch?: string; limit?: number } = {}) =>

@@ -2,10 +2,12 @@
  * Which messages wait to be read. No event says that one was, so it is told from what follows it.
  *
  * Q1  A steer is read once an outcome leaves no open call; a follow_up once the turn concludes.
- * Q2  Nothing is waiting once the turn has ended.
+ * Q2  A `queue` event changes a waiting message, or takes it back.
+ * Q3  Nothing is waiting once the turn has ended.
  */
-import type { Event } from "../core/events.ts";
-import { allRows, type Queued, type View } from "./view.ts";
+import type { Event, EventData } from "../core/events.ts";
+import { changeRow } from "./items.ts";
+import { allRows, type Queued, type Row, type UserItem, type View } from "./view.ts";
 
 const isBusy = (view: View) => view.status === "running" || view.wait !== null;
 
@@ -15,6 +17,19 @@ export function enqueue(view: View, event: Extract<Event, { event: "message" }>)
   const delivery = data.delivery ?? "steer";
   const queued: Queued = { id: data.message_id, text: data.content, delivery };
   return { ...view, queue: [...view.queue, queued] };
+}
+
+/** A waiting message was changed or taken back: so is its row. */
+export function foldQueue(view: View, data: EventData<"queue">): View {
+  const { op, message_id: id, text, delivery } = data;
+  const change = { ...(text !== undefined && { text }), ...(delivery && { delivery }) };
+  const queue = view.queue
+    .filter((message) => op === "edited" || message.id !== id)
+    .map((message) => (message.id === id ? { ...message, ...change } : message));
+  const mine = (row: Row): row is UserItem => row.kind === "user" && row.id === id;
+  return changeRow({ ...view, queue }, mine, (row) =>
+    op === "removed" ? { ...row, removed: true } : { ...row, ...change, edited: true },
+  );
 }
 
 /** Called after the event is folded in. */

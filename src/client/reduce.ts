@@ -53,7 +53,7 @@ export function withSnapshot(view: View, snapshot: SessionView): View {
 
 /** A view as of a snapshot, without the timeline before it: to go on from its `last_seq`. */
 export function fromSnapshot(snapshot: SessionView): View {
-  const { cost_usd: _, ...usage } = snapshot.usage;
+  const { usage } = snapshot;
   const ended = snapshot.status !== "running" && snapshot.status !== "waiting";
   const at = snapshot.updated_at;
   const view: View = {
@@ -65,7 +65,11 @@ export function fromSnapshot(snapshot: SessionView): View {
     run: snapshot.run,
     wait: snapshot.wait,
     plan: snapshot.plan && planState(snapshot.plan.steps, at, ended ? at : null),
-    queue: snapshot.queue.map((q) => ({ ...q, delivery: deliveryOf(q.delivery) })),
+    queue: snapshot.queue.map((q) => ({
+      id: q.message_id,
+      text: q.text,
+      delivery: deliveryOf(q.delivery),
+    })),
     usage,
     pausedAt: snapshot.wait?.since ?? null,
   };

@@ -20,6 +20,9 @@ export interface UserItem extends Base {
   attachments: FileInfo[];
   clientId?: string;
   delivery?: Delivery;
+  /** Changed, or taken back, before it was read. */
+  edited?: true;
+  removed?: true;
 }
 export interface ProseItem extends Base {
   kind: "prose";
@@ -142,8 +145,8 @@ export interface View {
   wait: Wait | null;
   /** Messages that were accepted and, as far as events tell, not read yet. */
   queue: Queued[];
-  /** Counted from events; what it cost stands in the snapshot. */
-  usage: Omit<Usage, "cost_usd">;
+  /** Counted from events; costs as far as they are known. */
+  usage: Usage;
   /** Text under way, by message id, oldest first. */
   live: LiveText[];
   retry: { until: string; reason: string } | null;
@@ -177,6 +180,7 @@ export const EMPTY_VIEW: View = {
     output_tokens: 0,
     cached_tokens: 0,
     measured: true,
+    cost_usd: null,
   },
   live: [],
   retry: null,

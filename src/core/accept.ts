@@ -5,6 +5,7 @@ import { clean } from "./chars.ts";
 import { shownArgs } from "./draft.ts";
 import { callKey, onceKey } from "./duplicates.ts";
 import type { Heard } from "./guard.ts";
+import type { Conclusion } from "./hooks.ts";
 import type { Reply } from "./ports.ts";
 import type { Policy } from "./roles.ts";
 import type { Session } from "./session.ts";
@@ -75,6 +76,19 @@ export function callOf(
   if (kind === "void" || kind === "terminal") return call;
   const done = entryOf(harness, heard.name, heard.args);
   return kind === "work" ? workCall({ ...call, done }, heard, brief, s, policy) : { ...call, done };
+}
+
+/** What a terminal call would conclude; null: it ends a phase, and others go on with the work. */
+export function conclusionOf({ name, args }: Call, s: Session, policy: Policy): Conclusion | null {
+  const concludes =
+    name === "deliver_result" ||
+    name === "agent_response" ||
+    (name === "complete_step" && args.success === true) ||
+    (name === "create_plan" && Array.isArray(args.steps) && args.steps.length === 0);
+  if (!concludes) return null;
+  const text = String(args.text ?? args.message ?? args.result ?? "");
+  const { work, iterations: iteration, phase } = s;
+  return { role: policy.role, phase, tool: name, text, args, work, iteration };
 }
 
 /** The step under way; sessions without a plan have one endless step. */

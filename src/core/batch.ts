@@ -6,30 +6,31 @@
  * B3  A terminal call is looked at last, when its mates have ended; a failed mate refuses it.
  * B4  The reply and the intent to run its first calls are one commit.
  */
-import { callOf, replyMessage, runningStepId } from "./accept.ts";
+import { callOf, conclusionOf, replyMessage, runningStepId } from "./accept.ts";
 import { needsApproval } from "./approval.ts";
+import { overBudget, reached } from "./budget.ts";
 import type { Call } from "./call.ts";
 import { batchOf, endCall, endOpenCalls, isOpen, patchCall, startCall } from "./calls.ts";
-import { clean, head } from "./chars.ts";
+import { clean, head, headAndTail } from "./chars.ts";
 import {
   type Draft,
-  emit,
   harnessFor,
   liveId,
   newId,
   nudge,
+  openWait,
   remember,
   say,
-  setStatus,
   speak,
 } from "./draft.ts";
 import { countLap, noteResult, repeats } from "./duplicates.ts";
 import type { FileInfo, NudgeReason } from "./events.ts";
 import type { Heard } from "./guard.ts";
+import { objectionTo } from "./hooks.ts";
 import { LIMITS } from "./limits.ts";
 import { settle } from "./plan.ts";
 import type { Reply } from "./ports.ts";
-import { NOT_RUN, SAME_AGAIN, toolFailed } from "./prompt.ts";
+import { ENOUGH, NOT_RUN, SAME_AGAIN, toolFailed } from "./prompt.ts";
 import { policyOf } from "./roles.ts";
 import { settingsOf } from "./session.ts";
 import { TERMINALS, type TerminalName } from "./terminal.ts";
@@ -77,7 +78,8 @@ export function advance(d: Draft): void {
     else if (needsApproval(settingsOf(d.s), call)) {
       if (!hold(d, call)) continue;
       return;
-    } else {
+    } else if (mustAsk(d, call)) return;
+    else {
       begin(d, call);
       if (!batch.parallel) return;
     }
@@ -86,10 +88,19 @@ export function advance(d: Draft): void {
   closeBatch(d, []);
 }
 
+/** The row whose result a read would only repeat. */
+const repeated = (d: Draft, call: Call): number | undefined =>
+  settingsOf(d.s).duplicates.enabled ? repeats(d.s, call, batchOf(d).memory) : undefined;
+
+/** The budget of tool calls is used up. What runs is let end first; then the wait is open. */
+function mustAsk(d: Draft, call: Call): boolean {
+  if (!reached(d, "tools") || repeated(d, call) !== undefined) return false;
+  return batchOf(d).calls.some((c) => c.state === "running") || overBudget(d, "tools");
+}
+
 /** A read that would only repeat what is known as of now becomes a copy; all else runs. */
 function begin(d: Draft, call: Call): void {
-  const { enabled } = settingsOf(d.s).duplicates;
-  const row = enabled ? repeats(d.s, call, batchOf(d).memory) : undefined;
+  const row = repeated(d, call);
   if (row === undefined) return startCall(d, call);
   const copy = { kind: "copy" as const, copyOf: row };
   patchCall(d, call.id, copy);
@@ -109,24 +120,13 @@ function hold(d: Draft, call: Call): boolean {
     endCall(d, call, { ok: false, text: NOT_RUN.unattended });
     return false;
   }
-  d.s.wait = {
-    wait_id: newId(d, "w"),
+  openWait(d, {
     kind: "approval",
     text: say(d).approve(call.name),
     tool_call_id: call.id,
     tool: { function: call.name, args: call.args },
-    since: new Date(d.at).toISOString(),
-  };
-  rest(d);
+  });
   return true;
-}
-
-/** Nothing goes on until the wait that was just opened is answered. */
-function rest(d: Draft): void {
-  if (!d.s.wait) throw new Error("there is nothing to wait for");
-  d.s.returnTo = d.s.phase;
-  emit(d, "wait", d.s.wait);
-  setStatus(d, "waiting", "waiting");
 }
 
 /** Opens the wait once everything before the question has ended; everything after it is not run. */
@@ -141,15 +141,12 @@ function ask(d: Draft, call: Call): void {
     ?.slice(0, 20)
     .map((o) => head(clean(o), LIMITS.optionChars));
   speak(d, "question", whole);
-  d.s.wait = {
-    wait_id: newId(d, "w"),
+  openWait(d, {
     kind: "question",
     text,
     ...(options?.length ? { options } : {}),
     tool_call_id: call.id,
-    since: new Date(d.at).toISOString(),
-  };
-  rest(d);
+  });
 }
 
 function refuseTerminal(d: Draft, call: Call, reason: NudgeReason, text: string): void {
@@ -190,12 +187,16 @@ function closeBatch(d: Draft, files: FileInfo[], looked = false): void {
     const held = needsApproval(settingsOf(d.s), call) && hold(d, call);
     if (held) return;
     const open = batchOf(d).calls.find((c) => c.id === call.id && isOpen(c));
-    return open ? startCall(d, open) : closeBatch(d, []);
+    if (!open) return closeBatch(d, []);
+    return mustAsk(d, open) ? undefined : startCall(d, open);
   }
   if (policyOf(d.s).workNeeded && call.args.success === true && d.s.work === 0) {
     return refuseTerminal(d, call, "premature_complete", NOT_RUN.noWork);
   }
   const wanted = call.args.attachments;
+  const conclusion = looked ? null : conclusionOf(call, d.s, policyOf(d.s));
+  const objection = conclusion && objectionTo(d.kit.hooks, () => conclusion);
+  if (objection !== null) return refuseTerminal(d, call, "premature_complete", objection);
   if (!looked && Array.isArray(wanted) && wanted.length > 0) return startCall(d, call);
   const name = call.name as TerminalName;
   const parsed = TERMINALS[name].parse(call.args);
@@ -221,8 +222,17 @@ export function takeResult(d: Draft, call: Call, result: ToolResult): void {
   else failed(d, call, result);
 }
 
+/** Results that are gathered for an answer are bounded, one and all together. */
+function bounded(d: Draft, text: string): string {
+  if (d.s.gathered === null) return text;
+  const room = Math.min(LIMITS.evidenceChars, LIMITS.evidenceTotal - d.s.gathered);
+  const kept = room > 0 ? headAndTail(text, room) : ENOUGH;
+  d.s.gathered += Math.min(text.length, LIMITS.evidenceChars);
+  return kept;
+}
+
 function succeeded(d: Draft, call: Call, result: ToolResult, tooOften: boolean): void {
-  const text = tooOften ? SAME_AGAIN + result.text : result.text;
+  const text = bounded(d, tooOften ? SAME_AGAIN + result.text : result.text);
   endCall(d, call, { ok: true, text, ...(result.content ? { content: result.content } : {}) });
   if (tooOften) {
     patchCall(d, call.id, { stale: true });

@@ -5,6 +5,7 @@
  * L2  `called` follows its `calling`, once; a call that never ran has neither.
  */
 
+import { use } from "./budget.ts";
 import type { Batch, Call } from "./call.ts";
 import { clean, head } from "./chars.ts";
 import { answerCall, type Draft, emit } from "./draft.ts";
@@ -37,7 +38,9 @@ const face = (c: Call) => ({
 /** Commits the intent to run a call. Terminal calls run too, when they have attachments to look up: unseen. */
 export function startCall(d: Draft, call: Call): void {
   patchCall(d, call.id, { state: "running", since: d.at });
-  if (call.kind === "work") emit(d, "tool", { ...face(call), status: "calling" });
+  if (call.kind !== "work") return;
+  use(d, { tools: 1 });
+  emit(d, "tool", { ...face(call), status: "calling" });
 }
 
 export interface Ending {

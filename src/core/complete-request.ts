@@ -105,6 +105,7 @@ const policyFor = (terminal: string[], hidden: boolean): Policy => ({
   guarded: true,
   workNeeded: false,
   capEnds: "turn",
+  hears: false,
 });
 
 /** A deployment's order of tools may be about tools that this client does not have. */

@@ -16,6 +16,7 @@ import type {
   NudgeReason,
   Phase,
   Status,
+  Wait,
 } from "./events.ts";
 import { toolMessage } from "./history.ts";
 import { LIMITS } from "./limits.ts";
@@ -130,6 +131,14 @@ export function nudge(d: Draft, reason: NudgeReason, callId?: string): void {
 
 export const say = (d: Draft) =>
   words(localeOf(settingsOf(d.s).locale, d.s.plan?.language ?? "", d.s.turn?.message ?? ""));
+
+/** Nothing goes on until this is answered. */
+export function openWait(d: Draft, wait: Omit<Wait, "wait_id" | "since">): void {
+  d.s.wait = { wait_id: newId(d, "w"), ...wait, since: new Date(d.at).toISOString() };
+  d.s.returnTo = d.s.phase;
+  emit(d, "wait", d.s.wait);
+  setStatus(d, "waiting", "waiting");
+}
 
 /** The harness of the role that has the word. */
 export const harnessFor = (d: Draft): Harness => harnessOf(settingsOf(d.s), policyOf(d.s).role);

@@ -12,6 +12,7 @@ import { head } from "./chars.ts";
 import { liveId } from "./draft.ts";
 import { apply, next } from "./flow.ts";
 import { missingResults } from "./history.ts";
+import type { About } from "./hooks.ts";
 import { LIMITS } from "./limits.ts";
 import { splitLive } from "./live.ts";
 import type { MemoryName } from "./memory.ts";
@@ -20,8 +21,9 @@ import type { Change, Flight, LiveFrame, ModelRequest, Piece, Ports, ToolRun } f
 import { REPEATED } from "./prompt.ts";
 import { buildRequest, shorten } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
-import { settingsOf } from "./session.ts";
+import { type Session, settingsOf } from "./session.ts";
 import type { JsonObject } from "./tool.ts";
+import { createTracer } from "./trace.ts";
 
 export interface Drive {
   /** Takes in an outcome durably and starts what follows from it. Throws when it could not be stored. */
@@ -50,10 +52,19 @@ const TOO_LONG = {
   retryable: false,
 };
 
+const aboutOf = (s: Session): About => ({
+  session: s.id,
+  run: s.run,
+  role: policyOf(s).role,
+  phase: s.phase,
+  iteration: s.iterations,
+});
+
 export function createDrive(ports: Ports, kit: Kit): Drive {
   const { store, clock } = ports;
   const aloft = new Map<string, Aloft>();
   const sound = new Set<MemoryName>();
+  const tracer = createTracer(ports.trace);
   let dead = false;
   let wakeAt: number | null = null;
 
@@ -77,8 +88,11 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
   };
 
   const commit = (outcome: Outcome): Change => {
-    const change = apply(store.session(), outcome, kit, clock.now(), ports.attended());
-    if (change.session !== store.session()) store.commit(change);
+    const before = store.session();
+    const change = apply(before, outcome, kit, clock.now(), ports.attended());
+    tracer.heard(outcome);
+    if (change.session !== before) store.commit(change);
+    tracer.kept(before, change);
     sweep(change.session.era);
     return change;
   };
@@ -160,6 +174,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
       timeoutMs: limits.toolTimeoutMs,
       maxChars: limits.maxToolResultChars,
     };
+    tracer.runs(call);
     const live = (text: string) =>
       ports.live({ event: "terminal_update", data: { tool_call_id: call.id, text } });
     const flight = ports.tools.run(request, live);
@@ -219,12 +234,13 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     const policy = policyOf(store.session());
     if (mend(policy.memory)) return;
     const s = store.session();
-    const request = buildRequest(s, kit, store.rows(policy.memory));
+    const request = { ...buildRequest(s, kit, store.rows(policy.memory)), about: aboutOf(s) };
     if (shrink(policy.memory, request)) return;
     const self: Aloft = { era: s.era, cancel: () => {}, spoke: null };
     const id = liveId(s);
     // In the air before the call: a model may speak at once.
     aloft.set(key, self);
+    tracer.asks(s, policy.role, request);
     const split = splitLive();
     const flight = ports.model.call(request, (piece) => {
       const { text, thinking } = split(piece.text ?? "");

@@ -183,6 +183,20 @@ export const EventBody = z.discriminatedUnion("event", [
       cached_tokens: z.int(),
       /** false: estimated from the text, because the provider said nothing. */
       measured: z.boolean(),
+      /** US dollars, by the settings' prices; null when the model has none there. */
+      cost_usd: z.number().nullable().optional(),
+    }),
+  ),
+  /** A message that waits for a running turn was changed, or taken back, before anyone had read it. */
+  event(
+    "queue",
+    z.object({
+      op: z.enum(["edited", "removed"]),
+      message_id: z.string(),
+      client_id: z.string(),
+      /** As they are from now on. */
+      text: z.string().optional(),
+      delivery: z.enum(DELIVERIES).optional(),
     }),
   ),
   event("notice", z.object({ code: z.string(), text: z.string() })),

@@ -19,6 +19,7 @@ import type { Act, Outcome } from "./outcome.ts";
 import { answered, decided, said } from "./people.ts";
 import type { Change } from "./ports.ts";
 import { NOT_RUN } from "./prompt.ts";
+import { editQueued, removeQueued } from "./queue.ts";
 import { modelFailed, replied } from "./reply.ts";
 import { hintOf } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
@@ -98,6 +99,10 @@ function take(d: Draft, outcome: Outcome): boolean {
     case "patched":
       patched(d, outcome);
       return true;
+    case "edited":
+      return editQueued(d, outcome.id, outcome);
+    case "removed":
+      return removeQueued(d, outcome.id);
     case "lost":
       return lost(d);
     case "touched":

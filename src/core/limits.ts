@@ -53,6 +53,16 @@ export const LIMITS = {
   rowChars: 400_000,
   /** A layer of settings as JSON, characters. */
   settingsChars: 64 * 1024,
+  /** Issues of a review, and code points of each. */
+  reviewIssues: 20,
+  issueChars: 500,
+  /** Code points of a ready answer that the reviewer reads. */
+  reviewAnswerChars: 16_000,
+  /** Gathering before a direct answer: model replies, code points of a result and of all results, seed calls. */
+  evidenceLaps: 4,
+  evidenceChars: 4_000,
+  evidenceTotal: 12_000,
+  evidenceSeeds: 8,
   /** Files that a message or a terminal call may name. */
   attachments: 100,
   /** The longest timer that settings may ask for, milliseconds. */

@@ -4,7 +4,7 @@
  * M2  Rows are immutable, and numbered when their place is known: a reply reserves the rows of its results, so
  *     results stand in call order whenever they arrive, and no result waits in the head.
  */
-export type MemoryName = "planner" | "executor" | "assistant";
+export type MemoryName = "planner" | "executor" | "reviewer" | "assistant";
 
 /** One message of a memory, its JSON exactly as it is sent to the model. */
 export interface Row {

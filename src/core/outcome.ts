@@ -35,6 +35,14 @@ export type Outcome =
   | { type: "repaired"; memory: MemoryName; rows: Row[] }
   | { type: "compacted"; memory: MemoryName; boundary: Boundary; from: number }
   | { type: "patched"; title?: string; pinned?: boolean; settings?: SettingsLayer }
+  /** A queued message is changed, or taken back; `id`: the client's of it, or its own. */
+  | {
+      type: "edited";
+      id: string;
+      text?: string | undefined;
+      delivery?: Exclude<Delivery, "reject"> | undefined;
+    }
+  | { type: "removed"; id: string }
   /** Files changed from outside, by an upload or a delete. */
   | { type: "touched" }
   | { type: "lost" }

@@ -1,12 +1,14 @@
 /** What people say to a session: a message that starts a turn, joins the queue or answers; an answer; a yes or no. */
+
 import { advance, takeAnswer } from "./batch.ts";
-import { endCall, patchCall } from "./calls.ts";
+import { allowMore } from "./budget.ts";
+import { batchOf, endCall, isOpen, patchCall } from "./calls.ts";
 import { clean, head, titleFrom } from "./chars.ts";
 import type { Draft } from "./draft.ts";
 import * as draft from "./draft.ts";
 import type { FileInfo } from "./events.ts";
 import { LIMITS } from "./limits.ts";
-import { settleLoop } from "./loop.ts";
+import { readReplans, settleLoop } from "./loop.ts";
 import type { Said } from "./outcome.ts";
 import { NOT_RUN, resume } from "./prompt.ts";
 import { policyOf } from "./roles.ts";
@@ -28,8 +30,9 @@ export function said(d: Draft, o: Said): boolean {
       d.s.titled = true;
     }
   }
+  const id = draft.newId(d, "m");
   draft.emit(d, "message", {
-    message_id: draft.newId(d, "m"),
+    message_id: id,
     role: "user",
     content: text,
     attachments: o.attachments,
@@ -42,9 +45,13 @@ export function said(d: Draft, o: Said): boolean {
   if (!busy) {
     turn.takeUp(d, text, paths);
     draft.setStatus(d, "running", d.s.phase);
+    settleLoop(d);
   } else if (o.delivery === "replan" && d.s.status === "running") turn.replan(d, text, paths);
   else
-    d.s.queue = [...d.s.queue, { id: o.clientId, text, delivery: o.delivery, attachments: paths }];
+    d.s.queue = [
+      ...d.s.queue,
+      { id: o.clientId, message_id: id, text, delivery: o.delivery, attachments: paths },
+    ];
   return true;
 }
 
@@ -82,18 +89,39 @@ export function answered(d: Draft, text: string, clientId: string, files: FileIn
   return true;
 }
 
-/** A person has allowed or denied the call that waits. A denied call is no failure of the tool. */
+/** A person has said yes or no: to a call that waits for an approval, or to more of a budget. */
 export function decided(d: Draft, approved: boolean, clientId: string): boolean {
   const { wait, returnTo } = d.s;
-  const call = d.s.batch?.calls.find((c) => c.id === wait?.tool_call_id);
-  if (wait?.kind !== "approval" || !returnTo || !call) return false;
+  if (!wait || wait.kind === "question" || !returnTo) return false;
   draft.emit(d, "answer", { wait_id: wait.wait_id, approved, client_id: clientId });
   d.client = { id: clientId, seq: d.s.seq, as: "answer" };
   Object.assign(d.s, { wait: null, returnTo: null, restarts: 0 });
+  if (wait.kind === "budget" && !approved) {
+    turn.stopTurn(d);
+    return true;
+  }
   draft.setStatus(d, "running", returnTo);
-  if (approved) patchCall(d, call.id, { approved: true });
-  else endCall(d, call, { ok: false, text: NOT_RUN.denied });
+  if (wait.kind === "approval") allowed(d, approved, wait.tool_call_id ?? "");
+  else allowMore(d);
+  // A change of plan that came meanwhile leaves nothing of the old one but the call that was just allowed.
+  if (wait.kind === "budget" || !approved) readReplans(d);
   advance(d);
   settleLoop(d);
   return true;
+}
+
+/** A denied call is no failure of the tool. */
+function allowed(d: Draft, approved: boolean, id: string): void {
+  const call = d.s.batch?.calls.find((c) => c.id === id);
+  if (!call) throw new Error("the call that waits is missing");
+  if (!approved) return endCall(d, call, { ok: false, text: NOT_RUN.denied });
+  patchCall(d, call.id, { approved: true });
+  if (d.s.queue.some((q) => q.delivery === "replan")) onlyThis(d, id);
+}
+
+/** Of the open calls only this one is still to run. */
+function onlyThis(d: Draft, id: string): void {
+  for (const other of batchOf(d).calls.filter((c) => isOpen(c) && c.id !== id)) {
+    endCall(d, other, { ok: false, text: NOT_RUN.ended });
+  }
 }

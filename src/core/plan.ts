@@ -10,33 +10,17 @@ import { clean, head, titleFrom } from "./chars.ts";
 import { type Draft, emit, speak } from "./draft.ts";
 import type { FileInfo, Step } from "./events.ts";
 import { LIMITS } from "./limits.ts";
+import { takeReview } from "./review.ts";
 import { settingsOf } from "./session.ts";
+import { stepsFrom } from "./steps.ts";
 import type { TerminalArgs, TerminalName } from "./terminal.ts";
+import { titleOf } from "./title.ts";
 import * as turn from "./turn.ts";
-
-type StepDraft = TerminalArgs<"create_plan">["steps"][number];
-
-/** Steps of a plan, with ids that nobody else in it has. */
-function stepsFrom(drafts: StepDraft[], kept: Step[]): Step[] {
-  const taken = new Set(kept.map((s) => s.id));
-  let free = 1;
-  return drafts.slice(0, Math.max(0, LIMITS.planSteps - kept.length)).map((draft) => {
-    let id = head(clean(draft.id).trim(), 40);
-    while (id === "" || taken.has(id)) id = String(free++);
-    taken.add(id);
-    return {
-      id,
-      description: head(clean(draft.description), LIMITS.descriptionChars),
-      status: "pending" as const,
-    };
-  });
-}
 
 /** Set once, and never over a title that a person chose. */
 function setTitle(d: Draft, proposed: string): void {
   if (d.s.titled) return;
-  const own = titleFrom(clean(proposed), LIMITS.titleChars);
-  d.s.title = own || titleFrom(d.s.turn?.message ?? "", LIMITS.titleChars);
+  d.s.title = titleOf(proposed) || titleFrom(d.s.turn?.message ?? "", LIMITS.titleChars);
   d.s.titled = true;
   emit(d, "title", { title: d.s.title });
 }
@@ -44,7 +28,7 @@ function setTitle(d: Draft, proposed: string): void {
 function createPlan(d: Draft, args: TerminalArgs<"create_plan">): void {
   setTitle(d, args.title);
   d.s.plan = {
-    title: titleFrom(clean(args.title), LIMITS.titleChars),
+    title: titleOf(args.title),
     goal: head(clean(args.goal), 2_000),
     language: head(clean(args.language), 40),
     success_criteria: (args.success_criteria ?? []).slice(0, 20).map((c) => head(clean(c), 500)),
@@ -67,7 +51,7 @@ function updatePlan(d: Draft, args: TerminalArgs<"update_plan">): void {
   const next = turn.markNext(d);
   emit(d, "plan", { op: "updated", steps: turn.planOf(d).steps });
   if (next) turn.enterStep(d, false);
-  else turn.enterSummary(d);
+  else turn.endPlan(d, null);
 }
 
 function completeStep(d: Draft, args: TerminalArgs<"complete_step">, files: FileInfo[]): void {
@@ -84,8 +68,9 @@ function completeStep(d: Draft, args: TerminalArgs<"complete_step">, files: File
   emit(d, "plan", { op: "updated", steps });
   if (next) return turn.enterStep(d, false);
   const single = steps.length === 1 && settingsOf(d.s).summarize === "auto";
-  if (single && args.result.trim() !== "") turn.deliver(d, args.result, files);
-  else turn.enterSummary(d);
+  const own = single && args.result.trim() !== "";
+  const text = head(clean(args.result), LIMITS.proseChars);
+  turn.endPlan(d, own ? { text, attachments: files } : null);
 }
 
 /** Takes in an accepted terminal call. Its batch is closed by then. */
@@ -99,6 +84,8 @@ export function settle(d: Draft, name: TerminalName, args: unknown, files: FileI
       return completeStep(d, args as TerminalArgs<"complete_step">, files);
     case "deliver_result":
       return turn.deliver(d, (args as TerminalArgs<"deliver_result">).message, files);
+    case "submit_review":
+      return takeReview(d, args as TerminalArgs<"submit_review">);
     case "agent_response":
       return turn.answerWith(d, (args as TerminalArgs<"agent_response">).text);
   }

@@ -2,10 +2,12 @@
  * The only ways out of the core. Each port says in one sentence whether it may throw and be called twice.
  */
 import type { Delivery, ErrorCode, Event } from "./events.ts";
+import type { About } from "./hooks.ts";
 import type { MemoryName, Row } from "./memory.ts";
 import type { Hint } from "./profile.ts";
 import type { Session } from "./session.ts";
 import type { JsonObject, ToolResult } from "./tool.ts";
+import type { Stage } from "./trace.ts";
 
 /** One request to a model: the body is the exact JSON text, `messages` last. */
 export interface ModelRequest {
@@ -14,6 +16,8 @@ export interface ModelRequest {
   body: string;
   /** Milliseconds to the first byte and between bytes. */
   timeoutMs: number;
+  /** For hooks; a call outside of a session has none. */
+  about?: About;
 }
 
 /** A tool call as the model wrote it: nothing of it is believed yet. */
@@ -132,6 +136,8 @@ export interface Ports {
   clock: Clock;
   /** Somebody is connected who could be asked for an approval; never throws. */
   attended(): boolean;
+  /** Hears each stage of the loop, for debugging; what it throws is ignored. */
+  trace?: ((stage: Stage) => void) | undefined;
   /** Sends a frame to whoever listens; never throws. */
   live(frame: LiveFrame): void;
   /** Someone must call `kick` at that time (ms since the epoch), even after a crash; null: nothing is due. */

@@ -5,6 +5,7 @@
  */
 import { head } from "./chars.ts";
 import type { Step } from "./events.ts";
+import { LIMITS } from "./limits.ts";
 import type { Plan } from "./session.ts";
 
 const tag = (name: string, text: string) => `<${name}>\n${text}\n</${name}>`;
@@ -23,12 +24,19 @@ const forPlanner = (s: Step) => ({
   ...(s.error ? { error: head(s.error, 500) } : {}),
 });
 
-/** `why`: the step that did not work out, or what the user has just said. */
-export const updatePlan = (plan: Plan, why: { step?: Step; message?: string }): string =>
+/** Why a plan is changed: the step that did not work out, what the user has just said, what a review found. */
+export interface Why {
+  step?: Step;
+  message?: string;
+  issues?: string[];
+}
+
+export const updatePlan = (plan: Plan, why: Why): string =>
   [
     "Update the plan with the update_plan tool: give only the steps that are still to be done. Steps that are done stay as they are.",
     ...(why.step ? [tag("finished_step", JSON.stringify(forPlanner(why.step)))] : []),
     ...(why.message ? [tag("message", why.message)] : []),
+    ...(why.issues ? [reviewIssues(why.issues)] : []),
     tag(
       "plan",
       JSON.stringify({
@@ -38,6 +46,29 @@ export const updatePlan = (plan: Plan, why: { step?: Step; message?: string }): 
       }),
     ),
   ].join("\n");
+
+const lines = (texts: string[]): string => texts.map((t) => `- ${t}`).join("\n");
+
+export const reviewIssues = (issues: string[]): string =>
+  `The finished work was reviewed and did not pass. What is not met:\n${tag("issues", lines(issues) || "The goal as a whole is not reached.")}`;
+
+/** What the reviewer judges by: the task, what it was to reach, and what came of each step, in full. */
+export const review = (plan: Plan, task: string, answer: string, tools: string[]): string =>
+  [
+    "All steps have ended. Judge the work with the submit_review tool, before it is handed to the user.",
+    tag("task", task),
+    tag("goal", plan.goal),
+    tag("success_criteria", lines(plan.success_criteria) || "(none were named: judge by the task)"),
+    tag("work", plan.steps.map(workOf).join("\n")),
+    ...(answer ? [tag("answer", head(answer, LIMITS.reviewAnswerChars))] : []),
+    `Tools that have succeeded in this turn: ${tools.join(", ") || "(none)"}`,
+    `Write issues in this language: ${plan.language}`,
+  ].join("\n");
+
+const workOf = (s: Step): string => {
+  const well = s.status === "completed" && s.success !== false;
+  return `- [${s.id}] ${s.description} → ${well ? "ok" : "failed"}: ${s.error || s.result || ""}`;
+};
 
 const outcomeOf = (s: Step) =>
   `- [${s.id}] ${s.description} → ${s.status === "completed" && s.success !== false ? "ok" : "failed"}: ${head(s.error || s.result || "", 500)}`;
@@ -73,8 +104,10 @@ export const resume = (step: Step | undefined): string =>
     ? `The user has answered. Go on with the same step, then call complete_step.\n${tag("step", step.description)}`
     : "The user has answered. Go on.";
 
-export const summarize = (plan: Plan, spent: boolean): string =>
+/** `unmet`: what the last review found, if that is how it ends. */
+export const summarize = (plan: Plan, spent: boolean, unmet: string[] | null): string =>
   [
+    ...(unmet ? [reviewIssues(unmet)] : []),
     spent
       ? "The plan has been changed as often as is allowed and a step still failed. Tell the user honestly, with deliver_result, what was reached, what failed and why."
       : "All steps have ended. Hand the user the result with deliver_result: the answer to the task itself, complete and in their language, with the files that belong to it as attachments. If something failed, say so.",
@@ -131,6 +164,8 @@ export const prerequisiteMissing = (
 /** Before a result that was given before. */
 export const REPEATED =
   "You made this very call before in this step and nothing has changed since, so it was not run again. Its result was:";
+/** In place of a result, when what was gathered for an answer is enough. */
+export const ENOUGH = "[Left out: enough was gathered. Answer from what you have.]";
 export const SAME_AGAIN =
   "[You made this call several times in a row with the same result. Do something else, or finish.]\n";
 export const bareText = (terminal: readonly string[]) =>

@@ -1,6 +1,7 @@
 /** What a model call came to: a reply, judged and taken in; or a failure, tried again or final. */
 import { replyMessage } from "./accept.ts";
 import { openBatch } from "./batch.ts";
+import { addCost, costOf, tellUnknown, use } from "./budget.ts";
 import { head } from "./chars.ts";
 import { estimate } from "./compaction.ts";
 import type { LeftOut } from "./dialect.ts";
@@ -9,6 +10,7 @@ import * as draft from "./draft.ts";
 import type { NudgeReason } from "./events.ts";
 import { frontOf, targetOf } from "./front.ts";
 import { judgeReply, refusalOf, type Verdict } from "./guard.ts";
+import { objectionTo } from "./hooks.ts";
 import { estimated, spend } from "./ledger.ts";
 import { LIMITS } from "./limits.ts";
 import { settleLoop } from "./loop.ts";
@@ -18,6 +20,7 @@ import { tokensIn } from "./request.ts";
 import { rescue } from "./rescue.ts";
 import { stripThinking } from "./rescue-think.ts";
 import { policyOf } from "./roles.ts";
+import { settingsOf } from "./session.ts";
 import type { ToolSpec } from "./tool.ts";
 import * as turn from "./turn.ts";
 
@@ -25,6 +28,10 @@ function countUsage(d: Draft, reply: Reply, inputChars: number): void {
   const measured = reply.usage !== null;
   const usage = reply.usage ?? estimated(inputChars, reply);
   const u = d.s.usage;
+  const asked = targetOf(d.s, d.kit).model;
+  const cost = costOf(settingsOf(d.s).prices, [asked, reply.model], usage);
+  if (cost === null) tellUnknown(d, asked);
+  use(d, { tokens: usage.input_tokens + usage.output_tokens, cost: cost ?? 0 });
   d.s.usage = {
     ...u,
     model_calls: u.model_calls + 1,
@@ -32,10 +39,12 @@ function countUsage(d: Draft, reply: Reply, inputChars: number): void {
     output_tokens: u.output_tokens + usage.output_tokens,
     cached_tokens: u.cached_tokens + usage.cached_tokens,
     measured: u.measured && measured,
+    cost_usd: addCost(u.cost_usd, cost),
   };
-  const one = { model_calls: 1, ...usage, measured };
+  const one = { model_calls: 1, ...usage, measured, cost_usd: cost };
   d.s.ledger = spend(d.s.ledger, d.at, reply.model || "unknown", one);
-  draft.emit(d, "usage", { role: policyOf(d.s).role, model: reply.model, ...usage, measured });
+  const { role } = policyOf(d.s);
+  draft.emit(d, "usage", { role, model: reply.model, ...usage, measured, cost_usd: cost });
 }
 
 /** Real tokens for one that was estimated; a provider that counts oddly is believed within bounds. */
@@ -100,11 +109,22 @@ export function replied(d: Draft, raw: Reply, inputChars: number): void {
   );
   const { work, done, attempts } = d.s;
   const verdict = judgeReply(reply, { policy, offered, harness, work, done, attempts });
-  if (verdict.type === "final") answer(d, reply, verdict);
+  if (verdict.type === "final") conclude(d, reply, verdict);
   else if (verdict.type === "refused") refuse(d, reply, verdict);
   else openBatch(d, reply, verdict.calls);
   d.s.asks += 1;
   settleLoop(d);
+}
+
+/** A plain text that would be the answer; a hook may have more to ask for. */
+function conclude(d: Draft, reply: Reply, verdict: Extract<Verdict, { type: "final" }>): void {
+  const { text } = verdict;
+  const { work, iterations: iteration, phase } = d.s;
+  const { role } = policyOf(d.s);
+  const about = { role, phase, tool: null, text, args: {}, work, iteration };
+  const nudge = objectionTo(d.kit.hooks, () => about);
+  if (nudge === null) return answer(d, reply, verdict);
+  refuse(d, reply, { type: "refused", reason: "premature_complete", calls: [], nudge });
 }
 
 function answer(d: Draft, reply: Reply, verdict: Extract<Verdict, { type: "final" }>): void {
@@ -170,18 +190,27 @@ function overflowed(d: Draft, inputChars: number): void {
   d.s.windows = { ...d.s.windows, [key]: Math.min(d.s.windows[key] ?? size, size) };
 }
 
+/** The call is given up. A turn can do without its review, and an answer without what it would have looked up. */
+function lastTry(d: Draft, { code, message, retryable }: ModelFailure): void {
+  const { capEnds, gathers } = policyOf(d.s);
+  if (capEnds === "review") return turn.exhaust(d, code, message, retryable);
+  if (!gathers || d.s.withdrawn) return turn.failTurn(d, code, message, retryable);
+  Object.assign(d.s, { withdrawn: true, tries: 0, retry: null, asks: d.s.asks + 1 });
+}
+
 export function modelFailed(d: Draft, failure: ModelFailure, inputChars: number): void {
   if (failure.code === "context_overflow" && d.s.overflow === "no")
     return overflowed(d, inputChars);
   if (failure.hint && giveUp(d, failure.hint)) return;
   d.s.tries += 1;
   const spent = !failure.retryable || d.s.tries >= LIMITS.modelTries;
-  if (spent) return turn.failTurn(d, failure.code, failure.message, failure.retryable);
+  if (spent) return lastTry(d, failure);
   const asked = failure.retryAfterMs ?? 0;
   const wait = Math.max(asked, backoff(d.s.tries));
   const until = new Date(d.at + wait).toISOString();
   if (asked > draft.limits(d).maxRetryWaitMs) {
-    return turn.failTurn(d, "rate_limited", draft.say(d).rateLimited(until), true);
+    const message = draft.say(d).rateLimited(until);
+    return lastTry(d, { code: "rate_limited", message, retryable: true });
   }
   d.s.retry = { at: d.at + wait, reason: failure.message };
   if (failure.retryAfterMs !== undefined) {

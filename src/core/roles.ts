@@ -7,6 +7,7 @@
  */
 import { verdictOf } from "./approval.ts";
 import type { Phase, Role } from "./events.ts";
+import { chosenTools, type PolicyHooks } from "./hooks.ts";
 import type { MemoryName } from "./memory.ts";
 import type { Profile } from "./profile.ts";
 import { type Session, settingsOf } from "./session.ts";
@@ -32,8 +33,12 @@ export interface Policy {
   guarded: boolean;
   /** Success needs a successful work call in this step. */
   workNeeded: boolean;
-  /** What a spent cap ends: the step (the planner is asked) or the turn. */
-  capEnds: "step" | "turn";
+  /** What a spent cap ends: the step (the planner is asked), the turn, or the review (the work goes on without). */
+  capEnds: "step" | "turn" | "review";
+  /** What people say meanwhile is read before the next model call; else it waits for a phase that can act on it. */
+  hears: boolean;
+  /** Only reads are offered, for so many replies; then it must speak. */
+  gathers?: true;
 }
 
 const PLANNER = {
@@ -46,6 +51,7 @@ const PLANNER = {
   guarded: true,
   workNeeded: false,
   capEnds: "turn",
+  hears: true,
 } as const;
 const EXECUTOR = {
   ...PLANNER,
@@ -63,6 +69,16 @@ const PLAN_ACT: Partial<Record<Phase, Policy>> = {
     ...EXECUTOR,
     terminal: ["deliver_result"],
     toolChoice: { name: "deliver_result" },
+    hears: false,
+  },
+  reviewing: {
+    ...PLANNER,
+    role: "reviewer",
+    memory: "reviewer",
+    offer: ["submit_review"],
+    terminal: ["submit_review"],
+    capEnds: "review",
+    hears: false,
   },
 };
 
@@ -79,9 +95,12 @@ const CHAT: Policy = {
   guarded: false,
   workNeeded: false,
   capEnds: "turn",
+  hears: true,
 };
 const GUARDED_CHAT: Policy = { ...CHAT, guarded: true, liveText: false };
 const DIRECT: Policy = { ...CHAT, tools: false };
+/** A direct answer that looks first: the same loop, with reads alone. */
+const GATHER: Policy = { ...CHAT, gathers: true };
 
 /** Ends through one of the terminal tools alone; `agent_response` is laid over when it is one of them. */
 const workflows = new WeakMap<Harness, Policy>();
@@ -99,7 +118,7 @@ function workflow(harness: Harness): Policy {
 
 function answering(s: Session): Policy {
   const harness = harnessOf(settingsOf(s), "assistant");
-  if (s.mode === "direct") return DIRECT;
+  if (s.mode === "direct") return settingsOf(s).evidence.enabled ? GATHER : DIRECT;
   if (s.mode === "workflow") return workflow(harness);
   if (!harness.enabled || harness.mode === "legacy") return CHAT;
   return harness.mode === "workflow" ? workflow(harness) : GUARDED_CHAT;
@@ -116,22 +135,38 @@ export function policyOf(s: Session): Policy {
 export interface Kit {
   /** Work tools first, then the message toolkit; fixed order. */
   tools: readonly ToolSpec[];
-  prompts: { core: string; planner: string; executor: string; assistant: string };
+  prompts: Record<"core" | MemoryName, string>;
   /** What a toolkit asks of whoever is offered it, by its name: a section of the system prompt. */
   rules: Readonly<Record<string, string>>;
   /** The provider and model that a pair of settings ("" = default) stands for. */
   resolve(provider: string, model: string): { provider: string; model: string };
   /** What that model's endpoint takes, before a session has learned better. The same object for the same pair. */
   profile(provider: string, model: string): Profile;
+  /** What those who build on the house decide: see hooks.ts. */
+  hooks?: PolicyHooks;
 }
 
+const enabled = new WeakMap<Kit, WeakMap<Settings, readonly ToolSpec[]>>();
 /** Work and message tools that these settings let a model see; a denied one is not even offered. */
-export const enabledTools = (kit: Kit, settings: Settings): ToolSpec[] =>
-  kit.tools.filter(
-    ({ name }) =>
-      verdictOf(settings, name) !== "deny" &&
-      settings.tools.enabled.some((glob) => globMatches(glob, name)),
+export function enabledTools(kit: Kit, settings: Settings): readonly ToolSpec[] {
+  const bySettings = enabled.get(kit) ?? new WeakMap<Settings, readonly ToolSpec[]>();
+  enabled.set(kit, bySettings);
+  const tools = bySettings.get(settings) ?? filterTools(kit, settings);
+  bySettings.set(settings, tools);
+  return tools;
+}
+const filterTools = (kit: Kit, settings: Settings): readonly ToolSpec[] =>
+  chosenTools(
+    kit.hooks,
+    kit.tools.filter(
+      ({ name }) =>
+        verdictOf(settings, name) !== "deny" &&
+        settings.tools.enabled.some((glob) => globMatches(glob, name)),
+    ),
   );
+/** What changes nothing, and bothers nobody. */
+const reads = (tools: readonly ToolSpec[]): readonly ToolSpec[] =>
+  tools.filter((tool) => !tool.effect && tool.toolkit !== "message");
 
 /** A pure function of these three, worked out once for as long as all of them live. */
 export function remembered<T>(
@@ -149,8 +184,10 @@ export function remembered<T>(
   };
 }
 
+const offerable = (policy: Policy, kit: Kit, settings: Settings): readonly ToolSpec[] =>
+  policy.gathers ? reads(enabledTools(kit, settings)) : enabledTools(kit, settings);
 const allTools = remembered((policy, kit, settings): readonly ToolSpec[] => [
-  ...(policy.tools ? enabledTools(kit, settings) : []),
+  ...(policy.tools ? offerable(policy, kit, settings) : []),
   ...policy.offer.map((name) => TERMINALS[name]),
 ]);
 const terminalTools = remembered((policy, kit, settings): readonly ToolSpec[] =>

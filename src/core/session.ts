@@ -5,7 +5,7 @@
  * M3  `state` is written with every commit; `plan`, `queue`, `settings` and `turn` only when they changed.
  */
 import type { Batch, Done } from "./call.ts";
-import type { Delivery, ErrorCode, Phase, Status, Step, Wait } from "./events.ts";
+import type { Delivery, ErrorCode, FileInfo, Phase, Status, Step, Wait } from "./events.ts";
 import type { Spent } from "./ledger.ts";
 import type { Boundary, MemoryName } from "./memory.ts";
 import type { Hint, Profile } from "./profile.ts";
@@ -30,7 +30,10 @@ export interface Learned {
 }
 
 export interface Queued {
+  /** The client's id of it. */
   id: string;
+  /** Its id in the log. */
+  message_id: string;
   text: string;
   delivery: Delivery;
   attachments: string[];
@@ -41,6 +44,22 @@ export interface Turn {
   message: string;
   attachments: string[];
   settings: Settings;
+}
+
+/** What a turn has used of what a budget counts. */
+export interface Amounts {
+  tokens: number;
+  /** US dollars, of the calls whose price is known. */
+  cost: number;
+  /** Tool calls that were started. */
+  tools: number;
+}
+export const NOTHING: Amounts = { tokens: 0, cost: 0, tools: 0 };
+
+/** An answer that is ready, and waits for the review to pass. */
+export interface Ready {
+  text: string;
+  attachments: FileInfo[];
 }
 
 export interface Usage {
@@ -120,6 +139,19 @@ export interface State {
   replans: number;
   /** The replan budget is spent: what follows is the honest end. */
   spent: boolean;
+  /** Reviews of this plan that sent the work back. */
+  reviews: number;
+  /** What the last review that was allowed found unmet; the final message says so. */
+  unmet: string[] | null;
+  /** The only step's result, which is the answer if the review passes. */
+  ready: Ready | null;
+  /** What this turn has used, and how much of it when its allowance began. */
+  used: Amounts;
+  allowedFrom: Amounts;
+  /** It was told in this turn that a cost is unknown. */
+  costUntold: boolean;
+  /** Characters that were gathered for the answer; null: its seed calls have not been made. */
+  gathered: number | null;
   /** Transport failures of this model call in a row. */
   tries: number;
   retry: { at: number; reason: string } | null;
@@ -206,6 +238,13 @@ const BLANK: Session = {
   done: [],
   replans: 0,
   spent: false,
+  reviews: 0,
+  unmet: null,
+  ready: null,
+  used: NOTHING,
+  allowedFrom: NOTHING,
+  costUntold: false,
+  gathered: null,
   tries: 0,
   retry: null,
   restarts: 0,
@@ -243,7 +282,8 @@ export const COLD_PARTS = ["plan", "queue", "settings", "turn"] as const;
 export function upgrade(saved: Partial<Session>): Session | null {
   if ((saved.schema ?? 0) > SCHEMA) return null;
   const turn = saved.turn && { ...saved.turn, settings: mergeSettings([saved.turn.settings]) };
-  return { ...BLANK, ...saved, turn: turn ?? null, schema: SCHEMA };
+  const queue = (saved.queue ?? []).map((q) => ({ ...q, message_id: q.message_id ?? q.id }));
+  return { ...BLANK, ...saved, turn: turn ?? null, queue, schema: SCHEMA };
 }
 
 /** The settings that hold for the turn under way. */

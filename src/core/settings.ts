@@ -57,6 +57,13 @@ const Budget = z.object({
   maxCostUsd: z.number().positive().nullable(),
   maxToolCalls: positive.nullable(),
 });
+/** US dollars for a million tokens. Without `cached`, cached input costs what input costs. */
+const Price = z.object({
+  input: z.number().nonnegative(),
+  cached: z.number().nonnegative().optional(),
+  output: z.number().nonnegative(),
+});
+export type Price = z.infer<typeof Price>;
 const Verdict = z.enum(["allow", "ask", "deny"]);
 const McpServer = z.object({
   url: z.url(),
@@ -64,6 +71,13 @@ const McpServer = z.object({
   enabled: z.boolean().optional(),
   approval: Verdict.optional(),
 });
+
+/** A read that is made before the first word; `{message}` in a text stands for what the person said. */
+const Seed = z.object({
+  tool: z.string(),
+  args: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+});
+export type Seed = z.infer<typeof Seed>;
 
 /** One layer as a client or a deployment states it: every field optional, unknown fields ignored. */
 export const SettingsLayer = z
@@ -78,6 +92,8 @@ export const SettingsLayer = z
     onBusyMessage: z.enum(DELIVERIES),
     limits: Limits.partial(),
     budget: Budget.partial(),
+    /** By model name. */
+    prices: z.record(z.string(), Price),
     harness: Harness.partial(),
     roles: z
       .object({
@@ -88,6 +104,12 @@ export const SettingsLayer = z
       })
       .partial(),
     reviewer: z.object({ enabled: z.boolean(), maxRetries: z.int().min(0) }).partial(),
+    evidence: z
+      .object({
+        enabled: z.boolean(),
+        seeds: z.array(Seed).max(LIMITS.evidenceSeeds),
+      })
+      .partial(),
     duplicates: z.object({ enabled: z.boolean(), stagnationLaps: positive }).partial(),
     tools: z
       .object({
@@ -111,11 +133,13 @@ export interface Settings {
   onBusyMessage: (typeof DELIVERIES)[number];
   limits: z.infer<typeof Limits>;
   budget: z.infer<typeof Budget>;
+  prices: Record<string, Price>;
   harness: Omit<z.infer<typeof Harness>, "compact"> & {
     compact: Required<z.infer<typeof Harness>["compact"]>;
   };
   roles: Record<"planner" | "executor" | "reviewer" | "assistant", z.infer<typeof RoleSettings>>;
   reviewer: { enabled: boolean; maxRetries: number };
+  evidence: { enabled: boolean; seeds: Seed[] };
   duplicates: { enabled: boolean; stagnationLaps: number };
   tools: {
     enabled: string[];
@@ -144,6 +168,7 @@ export const DEFAULTS: Settings = {
     maxRetryWaitMs: 600_000,
   },
   budget: { maxTokens: null, maxCostUsd: null, maxToolCalls: null },
+  prices: {},
   harness: {
     enabled: false,
     mode: "guarded_chat",
@@ -157,6 +182,7 @@ export const DEFAULTS: Settings = {
   },
   roles: { planner: {}, executor: {}, reviewer: {}, assistant: {} },
   reviewer: { enabled: false, maxRetries: 2 },
+  evidence: { enabled: false, seeds: [] },
   duplicates: { enabled: true, stagnationLaps: 2 },
   tools: { enabled: ["*"], approval: {}, unattended: "wait" },
   mcp: { servers: {} },

@@ -24,7 +24,8 @@ const SCHEMAS = {
       .min(1)
       .describe("What you tell the user now: how you will go about it, or the answer itself."),
     language: z.string().min(1).describe("The user's language, as a code: en, zh, de …"),
-    title: z.string().min(1).describe("A few words that name the task."),
+    // Without one, the first words of the message will do.
+    title: z.string().catch("").describe("A few words that name the task."),
     goal: z
       .string()
       .describe("What will be true when all is done; empty when there is nothing to do."),
@@ -48,6 +49,22 @@ const SCHEMAS = {
     message: Said.describe("The final answer to the user."),
     attachments: Attachments,
   }),
+  submit_review: z.object({
+    verdict: z.enum(["pass", "fail"]).describe("Whether the goal is reached."),
+    score: z.coerce.number().describe("How well, from 0 to 10."),
+    issues: z
+      .array(z.string())
+      .optional()
+      .describe("What is not met, each so that someone can act on it; empty on a pass."),
+    // An action that is not there is taken for the safer one; on a pass none is needed.
+    next_action: z
+      .enum(["none", "replan", "retry_actor"])
+      .catch("replan")
+      .optional()
+      .describe(
+        "none on a pass. retry_actor: the work needs mending. replan: the plan itself does not lead to the goal.",
+      ),
+  }),
   agent_response: z.object({
     text: Said.describe("Your answer to the user."),
   }),
@@ -62,6 +79,7 @@ const ABOUT: Record<TerminalName, string> = {
   update_plan: "Submit the steps that are still to be done after what has happened.",
   complete_step:
     "End the current step. success=true only after you did the work with tools and verified it; if you are truly blocked, success=false with the reason.",
+  submit_review: "Submit your judgement of the work. It ends the review.",
   agent_response: "Give your final answer. The work ends with it.",
   deliver_result:
     "Hand the final result to the user, when all steps are done and you are asked to.",
@@ -85,6 +103,7 @@ export const TERMINALS: Record<TerminalName, ToolSpec> = {
   update_plan: specOf("update_plan"),
   complete_step: specOf("complete_step"),
   deliver_result: specOf("deliver_result"),
+  submit_review: specOf("submit_review"),
   agent_response: specOf("agent_response"),
 };
 

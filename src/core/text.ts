@@ -28,9 +28,17 @@ interface Words {
   notFinished(steps: Step[]): string;
   copyOf(title: string): string;
   importSkipped(lines: number): string;
+  fixStep(issues: string[]): string;
+  notMet(issues: string[]): string;
+  reviewSpent(rounds: number): string;
+  reviewFailed(why: string): string;
+  budget(over: { what: "tokens" | "cost" | "tools"; used: number; max: number }): string;
+  costUnknown(model: string): string;
 }
 
 const why = (s: Step) => head(s.error ?? s.result ?? "", 1_000);
+
+const list = (lines: string[]) => lines.map((line) => `- ${line}`).join("\n");
 
 const EN: Words = {
   retryExhausted: (n) =>
@@ -57,6 +65,21 @@ const EN: Words = {
     `Not finished:\n${steps.map((s) => `- ${s.description}: ${why(s) || "not done"}`).join("\n")}`,
   copyOf: (title) => `Copy of ${title}`,
   importSkipped: (n) => `Lines of the imported file that could not be used were left out: ${n}.`,
+  fixStep: (issues) => `Mend what the review found: ${issues.join("; ") || "the goal is not met"}`,
+  notMet: (issues) =>
+    `Not met, by the last review:\n${list(issues.length > 0 ? issues : ["the goal as a whole"])}`,
+  reviewSpent: (n) =>
+    `The review still found something after the work was sent back ${n} times; it is handed over as it is.`,
+  reviewFailed: (reason) =>
+    `The work could not be reviewed and is handed over unreviewed: ${reason}`,
+  budget: ({ what, used, max }) =>
+    ({
+      tokens: `The budget of ${max} tokens is used up (${used} so far in this turn). Go on with another ${max}?`,
+      cost: `The budget of $${max} is used up ($${used} so far in this turn). Go on with another $${max}?`,
+      tools: `The budget of ${max} tool calls is used up (${used} so far in this turn). Go on with another ${max}?`,
+    })[what],
+  costUnknown: (model) =>
+    `The price of ${model} is not known, so the limit on cost cannot hold for it. Give it in the settings, under prices.`,
 };
 const ZH: Words = {
   retryExhausted: (n) =>
@@ -78,6 +101,19 @@ const ZH: Words = {
     `未完成:\n${steps.map((s) => `- ${s.description}:${why(s) || "未执行"}`).join("\n")}`,
   copyOf: (title) => `${title}（副本）`,
   importSkipped: (n) => `导入的文件中有 ${n} 行无法使用,已略去。`,
+  fixStep: (issues) => `修正审查发现的问题:${issues.join(";") || "目标尚未达到"}`,
+  notMet: (issues) =>
+    `最后一次审查认为尚未满足:\n${list(issues.length > 0 ? issues : ["整体目标"])}`,
+  reviewSpent: (n) => `工作已退回 ${n} 次,审查仍发现问题;现按现状交付。`,
+  reviewFailed: (reason) => `无法完成审查,未经审查即交付:${reason}`,
+  budget: ({ what, used, max }) =>
+    ({
+      tokens: `${max} 个 token 的预算已用完(本轮已用 ${used})。是否再给 ${max}?`,
+      cost: `${max} 美元的预算已用完(本轮已用 ${used} 美元)。是否再给 ${max} 美元?`,
+      tools: `${max} 次工具调用的预算已用完(本轮已用 ${used})。是否再给 ${max} 次?`,
+    })[what],
+  costUnknown: (model) =>
+    `不知道 ${model} 的价格,因此费用上限对它不起作用。请在设置的 prices 中给出。`,
 };
 
 export const words = (locale: Locale): Words => (locale === "zh" ? ZH : EN);

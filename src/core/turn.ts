@@ -13,7 +13,7 @@ import type { ErrorCode, FileInfo, Step } from "./events.ts";
 import { LIMITS } from "./limits.ts";
 import * as prompt from "./prompt.ts";
 import { policyOf } from "./roles.ts";
-import { type Plan, type Queued, settingsOf } from "./session.ts";
+import { NOTHING, type Plan, type Queued, type Ready, settingsOf } from "./session.ts";
 
 /** A run of the loop begins: a phase, or a step. */
 export function startLoop(d: Draft): void {
@@ -21,6 +21,7 @@ export function startLoop(d: Draft): void {
   Object.assign(d.s, {
     premature: 0,
     overflow: "no",
+    gathered: null,
   });
   freshEyes(d);
 }
@@ -37,6 +38,9 @@ export function takeUp(d: Draft, message: string, attachments: string[]): void {
     replans: 0,
     spent: false,
     failing: false,
+    reviews: 0,
+    unmet: null,
+    ready: null,
     turn: { message, attachments, settings: settingsOf(d.s) },
   });
   if (d.s.mode === "agent") {
@@ -77,7 +81,7 @@ export function enterStep(d: Draft, first: boolean): void {
   const step = runningStep(d);
   if (!step) throw new Error("no step is running");
   emit(d, "step", step);
-  d.s.phase = "executing";
+  Object.assign(d.s, { phase: "executing", ready: null });
   startLoop(d);
   const task = first && d.s.turn ? d.s.turn : null;
   tell(d, "executor", "prompt", prompt.execution(planOf(d), step, task));
@@ -104,22 +108,46 @@ export function askPlanner(d: Draft, step: Step): void {
     return;
   }
   d.s.replans += 1;
-  d.s.phase = "updating";
+  enterUpdate(d, { step });
+}
+
+/** The planner is asked for what is still to be done, and told why. */
+export function enterUpdate(d: Draft, why: prompt.Why): void {
+  Object.assign(d.s, { phase: "updating", ready: null });
   startLoop(d);
-  tell(d, "planner", "prompt", prompt.updatePlan(planOf(d), { step }));
+  tell(d, "planner", "prompt", prompt.updatePlan(planOf(d), why));
+}
+
+/** Every step has ended. `ready`: the result of the only one, which needs no summary. */
+export function endPlan(d: Draft, ready: Ready | null): void {
+  d.s.ready = ready;
+  if (!settingsOf(d.s).reviewer.enabled) return handOver(d);
+  d.s.phase = "reviewing";
+  startLoop(d);
+  const task = d.s.turn?.message ?? "";
+  const tools = [...new Set(d.s.done.map((done) => done.tool))];
+  tell(d, "reviewer", "prompt", prompt.review(planOf(d), task, ready?.text ?? "", tools));
+}
+
+/** The user gets the result: as it is ready, else summed up. What a review left unmet has to be summed up. */
+export function handOver(d: Draft): void {
+  const { ready, unmet } = d.s;
+  if (ready && !unmet) deliver(d, ready.text, ready.attachments);
+  else enterSummary(d);
 }
 
 export function enterSummary(d: Draft): void {
   d.s.phase = "summarizing";
   startLoop(d);
-  tell(d, "executor", "prompt", prompt.summarize(planOf(d), d.s.spent));
+  tell(d, "executor", "prompt", prompt.summarize(planOf(d), d.s.spent, d.s.unmet));
 }
 
 /** The final message of an agent turn. After a spent replan budget the honest part is ours, not the model's. */
 export function deliver(d: Draft, text: string, attachments: FileInfo[]): void {
   const steps = planOf(d).steps;
   const open = steps.filter((s) => s.status !== "completed" || s.success === false);
-  const honest = d.s.spent ? say(d).notFinished(open) : "";
+  const unmet = d.s.unmet ? say(d).notMet(d.s.unmet) : "";
+  const honest = d.s.spent ? say(d).notFinished(open) : unmet;
   speak(d, "final", [text, honest].filter((t) => t !== "").join("\n\n"), { attachments });
   emit(d, "plan", { op: "completed", steps });
   conclude(d, d.s.spent || d.s.failing ? "failed" : "completed");
@@ -183,9 +211,15 @@ export function failTurn(d: Draft, code: ErrorCode, message: string, retryable =
   end(d, "failed");
 }
 
-/** A cap of the loop was reached: the step ends and the planner is asked, or the turn ends. */
-export function exhaust(d: Draft, code: ErrorCode, message: string): void {
-  if (policyOf(d.s).capEnds === "turn") return failTurn(d, code, message, true);
+/** A cap of the loop was reached: the step ends and the planner is asked, the review is left out, or the turn ends. */
+export function exhaust(d: Draft, code: ErrorCode, message: string, retryable = true): void {
+  const { capEnds } = policyOf(d.s);
+  if (capEnds === "turn") return failTurn(d, code, message, retryable);
+  if (capEnds === "review") {
+    Object.assign(d.s, { retry: null, tries: 0 });
+    emit(d, "notice", { code: "review_failed", text: say(d).reviewFailed(message) });
+    return handOver(d);
+  }
   endOpenCalls(d, prompt.NOT_RUN.budgetCut, prompt.NOT_RUN.budget);
   d.s.batch = null;
   d.s.era += 1;
@@ -216,6 +250,9 @@ export function beginTurn(d: Draft): void {
     done: [],
     known: {},
     leftOut: false,
+    used: NOTHING,
+    allowedFrom: NOTHING,
+    costUntold: false,
   });
   d.s.turnSeq = d.s.seq + 1;
 }
@@ -229,15 +266,8 @@ export function replan(d: Draft, message: string, attachments: string[]): void {
   const step = runningStep(d);
   if (step) patchStep(d, step.id, { status: "pending" });
   const done = d.s.plan?.steps.some((s) => s.status === "completed" || s.status === "failed");
-  const working =
-    d.s.phase === "executing" || d.s.phase === "updating" || d.s.phase === "summarizing";
-  if (!done || !working || d.s.mode !== "agent") return takeUp(d, message, attachments);
-  Object.assign(d.s, { phase: "updating", replans: 0, spent: false, failing: false });
-  startLoop(d);
-  tell(
-    d,
-    "planner",
-    "prompt",
-    prompt.updatePlan(planOf(d), { message: withFiles(message, attachments) }),
-  );
+  const working = d.s.mode === "agent" && d.s.phase !== "planning";
+  if (!done || !working) return takeUp(d, message, attachments);
+  Object.assign(d.s, { replans: 0, spent: false, failing: false, reviews: 0, unmet: null });
+  enterUpdate(d, { message: withFiles(message, attachments) });
 }

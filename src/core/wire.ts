@@ -67,6 +67,11 @@ export const AnswerBody = z.object({
   text: Text.optional(),
   approved: z.boolean().optional(),
 });
+/** What of a waiting message is to be another. */
+export const QueueBody = z
+  .object({ text: Text.optional(), delivery: z.enum(["steer", "follow_up", "replan"]).optional() })
+  .refine((b) => b.text !== undefined || b.delivery !== undefined, "text or delivery is needed");
+export type QueueBody = z.infer<typeof QueueBody>;
 export const StopBody = z.object({ id: ClientId.optional() });
 export type PatchBody = z.infer<typeof PatchBody>;
 export type MessageBody = z.infer<typeof MessageBody>;
@@ -105,7 +110,8 @@ export interface SessionView extends SessionInfo {
   run: number;
   plan: PlanView | null;
   wait: Wait | null;
-  queue: { id: string; text: string; delivery: string }[];
+  /** `id` is the client's; `message_id` is the one in the log. Either names it in a request. */
+  queue: { id: string; message_id: string; text: string; delivery: string }[];
   settings: Settings;
   files_count: number;
 }

@@ -7,6 +7,7 @@ import { absentBox } from "../adapters/sandbox/absent.ts";
 import { embeddedBox } from "../adapters/sandbox/embedded.ts";
 import { createDrive, type Drive } from "../core/drive.ts";
 import type { FileInfo } from "../core/events.ts";
+import { hookedModel, hookedTools } from "../core/hooked.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Clock, Flight, Tools } from "../core/ports.ts";
 import { isTerminal } from "../core/terminal.ts";
@@ -16,6 +17,7 @@ import { runTool, TOOLS } from "../tools/index.ts";
 import { resolvePath } from "../tools/paths.ts";
 import { sandboxOf } from "./config.ts";
 import type { Bindings } from "./env.ts";
+import { HOOKS } from "./hooks.ts";
 import { kitOf } from "./kit.ts";
 import type { Sockets } from "./sockets.ts";
 import type { SessionStore } from "./store.ts";
@@ -48,8 +50,9 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
     {
       store,
       clock,
-      model: createModelPort({ ...env }),
-      tools: toolsPort(box, fileInfo),
+      model: hookedModel(createModelPort({ ...env }), HOOKS),
+      tools: hookedTools(toolsPort(box, fileInfo), HOOKS),
+      trace: HOOKS.trace,
       attended: () => sockets.attended,
       live: (frame) => sockets.live(frame),
       wake,

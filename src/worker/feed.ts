@@ -2,6 +2,7 @@
  * A stream that the Worker holds for an HTTP client over a hibernatable socket to the session: the session sleeps
  * while the stream stays open, and the stream ends with its client.
  */
+import { addCost } from "../core/budget.ts";
 import type { Event } from "../core/events.ts";
 import { NO_USAGE, type Usage } from "../core/session.ts";
 import type { ServerFrame, TurnResult } from "../core/wire.ts";
@@ -103,6 +104,7 @@ class Tally {
     this.usage.output_tokens += u.output_tokens;
     this.usage.cached_tokens += u.cached_tokens;
     this.usage.measured = this.usage.measured && u.measured;
+    this.usage.cost_usd = addCost(this.usage.cost_usd, u.cost_usd ?? null);
   }
   result(outcome: TurnResult["outcome"]): TurnResult {
     const { message, attachments, wait, usage, seq, error } = this;

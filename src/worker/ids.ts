@@ -13,6 +13,7 @@ export type SessionStub = Pick<
   | "say"
   | "answer"
   | "stop"
+  | "requeue"
   | "events"
   | "listFiles"
   | "readFile"

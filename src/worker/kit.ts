@@ -5,12 +5,14 @@ import executor from "../../prompts/executor.md";
 import file from "../../prompts/file_rules.md";
 import message from "../../prompts/message_rules.md";
 import planner from "../../prompts/planner.md";
+import reviewer from "../../prompts/reviewer.md";
 import { profileFor, resolve } from "../adapters/model/providers.ts";
 import type { Profile } from "../core/profile.ts";
 import type { Kit } from "../core/roles.ts";
 import { toolsFor } from "../tools/index.ts";
 import { haves } from "./config.ts";
 import type { Bindings } from "./env.ts";
+import { HOOKS } from "./hooks.ts";
 
 /** `about`: the sandbox's honest word on itself, for whoever is offered its shell. */
 export function kitOf(env: Bindings, about: string): Kit {
@@ -18,8 +20,9 @@ export function kitOf(env: Bindings, about: string): Kit {
   const profiles = new Map<string, Profile>();
   return {
     tools: toolsFor(haves(env)),
-    prompts: { core, planner, executor, assistant },
+    prompts: { core, planner, executor, reviewer, assistant },
     rules: { shell: about, file, message },
+    hooks: HOOKS,
     resolve: (provider, model) => resolve(vars, provider, model),
     profile(provider, model) {
       const key = `${provider}\n${model}`;

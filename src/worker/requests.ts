@@ -7,8 +7,9 @@
 import type { Event, FileInfo, Wait } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { ClientMark } from "../core/ports.ts";
+import { queuedMessage } from "../core/queue.ts";
 import { mergeSettings, type SettingsLayer } from "../core/settings.ts";
-import type { AnswerBody, MessageBody, PatchBody } from "../core/wire.ts";
+import type { AnswerBody, MessageBody, PatchBody, QueueBody } from "../core/wire.ts";
 import { resolvePath } from "../tools/paths.ts";
 import type { Engine } from "./engine.ts";
 import { type Answer, no, yes } from "./problem.ts";
@@ -154,6 +155,29 @@ export function patch(engine: Engine, { settings, ...change }: PatchBody): Answe
   const layer = settings && patchedLayer(engine.store.session().settings, settings);
   if (layer && !layer.ok) return layer;
   engine.drive.keep({ type: "patched", ...change, ...(layer ? { settings: layer.value } : {}) });
+  return yes(null);
+}
+
+const NOT_QUEUED = no(
+  404,
+  "message_not_found",
+  "No such message is waiting: it was read already, or taken back. The session's `queue` names those that wait.",
+);
+
+/** Changes a message that waits, or takes it back (null); one that was read stays as it was said. */
+export function requeue(engine: Engine, id: string, change: QueueBody | null): Answer<null> {
+  const { queue } = engine.store.session();
+  const held = queuedMessage(engine.store.session(), id);
+  if (!held) return NOT_QUEUED;
+  const texts = queue.map((q) => (q === held ? (change?.text ?? q.text) : q.text));
+  if (change && JSON.stringify(texts).length > LIMITS.queueChars) {
+    return no(
+      429,
+      "queue_full",
+      `At most ${LIMITS.queueChars} characters may wait. Let the session read some first.`,
+    );
+  }
+  engine.drive.keep(change ? { type: "edited", id, ...change } : { type: "removed", id });
   return yes(null);
 }
 

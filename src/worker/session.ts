@@ -11,7 +11,14 @@ import { LIMITS } from "../core/limits.ts";
 import { restOf } from "../core/rest.ts";
 import { type Mode, type NewSession, newSession } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
-import type { AnswerBody, MessageBody, PatchBody, SessionView, SharedView } from "../core/wire.ts";
+import type {
+  AnswerBody,
+  MessageBody,
+  PatchBody,
+  QueueBody,
+  SessionView,
+  SharedView,
+} from "../core/wire.ts";
 import { outerLayers } from "./config.ts";
 import type { Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
@@ -19,7 +26,7 @@ import * as files from "./files.ts";
 import { Host } from "./host.ts";
 import { pack, restingPoint } from "./pack.ts";
 import { type Answer, HttpProblem, NO_SESSION, type Problem, yes } from "./problem.ts";
-import { type Ack, answer, type Page, page, patch, say, stop } from "./requests.ts";
+import { type Ack, answer, type Page, page, patch, requeue, say, stop } from "./requests.ts";
 import * as shares from "./shares.ts";
 import { leave } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
@@ -74,10 +81,11 @@ export class SessionObject extends DurableObject<Bindings> {
   }
 
   async patch(owner: string, change: PatchBody): Promise<Answer<SessionView>> {
-    return this.#with(owner, (engine, own) => {
-      const patched = patch(engine, change);
-      return patched.ok ? yes(this.#view(engine, own)) : patched;
-    });
+    return this.#changed(owner, (engine) => patch(engine, change));
+  }
+  /** Changes a message that waits, or takes it back (null). */
+  async requeue(owner: string, id: string, change: QueueBody | null): Promise<Answer<SessionView>> {
+    return this.#changed(owner, (engine) => requeue(engine, id, change));
   }
 
   async say(owner: string, body: MessageBody & { id: string }): Promise<Answer<Ack>> {
@@ -184,10 +192,8 @@ export class SessionObject extends DurableObject<Bindings> {
     const query = new URL(request.url).searchParams;
     const { 0: client, 1: server } = new WebSocketPair();
     const { opening, after } = openingOf(engine.store, this.#view(engine, own), query);
-    const attachment = {
-      live: query.get("live") !== "0",
-      attends: query.get("attends") !== "0",
-    };
+    const on = (name: string) => query.get(name) !== "0";
+    const attachment = { live: on("live"), attends: on("attends") };
     this.#host.sockets.attach(server, attachment, opening, engine.store, after);
     return new Response(null, { status: 101, webSocket: client });
   }
@@ -222,6 +228,13 @@ export class SessionObject extends DurableObject<Bindings> {
     return viewOf(s, outerLayers(this.env, own, s.settings.profile), files.count());
   }
 
+  #changed(owner: string, act: (engine: Engine) => Answer<null>): Promise<Answer<SessionView>> {
+    return this.#with(owner, (engine, own) => {
+      const done = act(engine);
+      return done.ok ? yes(this.#view(engine, own)) : done;
+    });
+  }
+
   /** For what shows or takes settings: the owner's own are read first, so that nothing falls in between. */
   async #with<T>(
     owner: string,
@@ -232,6 +245,7 @@ export class SessionObject extends DurableObject<Bindings> {
       return this.#for(owner, (engine) => act(engine, own));
     });
   }
+
   async #for<T>(
     owner: string,
     act: (engine: Engine) => Answer<T> | Promise<Answer<T>>,

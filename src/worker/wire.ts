@@ -54,6 +54,7 @@ export function viewOf(
     wait: s.wait && { ...s.wait, text: head(s.wait.text, Math.max(textChars, 1_000)) },
     queue: s.queue.map((q) => ({
       id: q.id,
+      message_id: q.message_id,
       text: head(q.text, textChars),
       delivery: q.delivery,
     })),

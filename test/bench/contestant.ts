@@ -25,11 +25,7 @@ interface Served {
   close(): Promise<void>;
 }
 
-async function serve(
-  config: URL,
-  vars: Record<string, string>,
-  entrypoint?: URL,
-): Promise<Served> {
+async function serve(config: URL, vars: Record<string, string>, entrypoint?: URL): Promise<Served> {
   const before = new Set(descendants("workerd"));
   // Not `createTestHarness`: it sends every outgoing request through Node, which costs more than what is measured.
   const worker = await unstable_startWorker({

@@ -15,13 +15,22 @@ import {
   Harness,
   type Options,
   plan,
+  review,
   type Scripted,
   text,
   update,
   work,
 } from "../fakes.ts";
 
-type Person = ["say" | "steer" | "follow_up" | "answer", string] | ["stop"] | ["allow"] | ["deny"];
+type Person =
+  | ["say" | "steer" | "follow_up" | "replan" | "answer", string]
+  /** A waiting message, by what it says, is taken back, or becomes a steer. */
+  | ["remove" | "hasten", string]
+  | ["stop"]
+  | ["allow"]
+  | ["deny"]
+  /** The model gives the reply that it held back. */
+  | ["release"];
 interface Scenario extends Options {
   script: Scripted[];
   /** A lost failure is not a failure: the log may then lack its notice, and times differ. */
@@ -156,6 +165,93 @@ const SCENARIOS: Record<string, Scenario> = {
     ],
     people: [["say", "Do"], ["allow"], ["deny"]],
   },
+  "a steer and a follow-up while an approval waits": {
+    settings: { tools: { approval: { file_write: "ask" } } },
+    script: [plan("a"), work(), complete(true), plan("b"), call(read("1")), complete(true)],
+    people: [["say", "Do"], ["steer", "in blue"], ["follow_up", "then b"], ["allow"]],
+  },
+  "a steer, a follow-up and a change of mind while the model thinks": {
+    script: [plan("a"), { ...call(read("1")), held: true }, complete(true)],
+    people: [
+      ["say", "Do"],
+      ["steer", "in blue"],
+      ["follow_up", "then b"],
+      ["hasten", "then b"],
+      ["follow_up", "then d"],
+      ["remove", "then d"],
+      ["release"],
+    ],
+  },
+  "a replan while the model thinks": {
+    script: [
+      plan("a", "b"),
+      work(),
+      complete(true),
+      { ...work("x"), held: true },
+      update(["3", "c"]),
+      work("c"),
+      complete(true),
+      deliver("F"),
+    ],
+    people: [
+      ["say", "Do"],
+      ["replan", "rather c"],
+    ],
+  },
+  "a replan while an approval waits": {
+    settings: { tools: { approval: { file_write: "ask" } } },
+    script: [
+      plan("a"),
+      call(["file_write", { path: "1", content: "" }], read("2")),
+      plan("b"),
+      call(read("3")),
+      complete(true),
+    ],
+    people: [["say", "Do"], ["replan", "rather b"], ["allow"]],
+  },
+  "a review that sends the work back, then one that passes": {
+    settings: { reviewer: { enabled: true } },
+    script: [
+      plan("a"),
+      work(),
+      complete(true),
+      review("fail", "retry_actor", "no title"),
+      work("t"),
+      complete(true),
+      review("fail", "replan", "no tests"),
+      update(["9", "test"]),
+      work("u"),
+      complete(true),
+      review("pass"),
+      deliver("F"),
+    ],
+    people: [["say", "Do"]],
+  },
+  "a review that is spent, over garbage": {
+    settings: { reviewer: { enabled: true, maxRetries: 0 } },
+    script: [
+      plan("a"),
+      work(),
+      complete(true),
+      text("Fine"),
+      review("fail", "x", "bad"),
+      deliver("F"),
+    ],
+    people: [["say", "Do"]],
+  },
+  "budgets of tokens and tools, allowed and not": {
+    settings: { budget: { maxTokens: 30, maxToolCalls: 1 } },
+    script: [plan("a"), call(read("1"), read("2"), read("3")), complete(true)],
+    people: [["say", "Do"], ["steer", "be quick"], ["allow"], ["allow"], ["deny"]],
+  },
+  "an answer that looks first": {
+    mode: "direct",
+    settings: {
+      evidence: { enabled: true, seeds: [{ tool: "file_read", args: { path: "{message}" } }] },
+    },
+    script: [call(read("2")), text("It says x")],
+    people: [["say", "1"]],
+  },
   "a chat with a tool": {
     mode: "chat",
     script: [call(read("1")), text("It says x")],
@@ -171,11 +267,23 @@ async function act(h: Harness, [what, words = ""]: Person): Promise<void> {
   const known = () => h.events.some((e) => "client_id" in e.data && e.data.client_id === id);
   for (let tries = 0; tries < 5 && !known(); tries++) {
     try {
-      if (what === "answer") h.keep({ type: "answered", clientId: id, text: words });
+      if (what === "release") {
+        // A reply that was lost is asked for, and held back, again.
+        h.model.release();
+        await h.settle();
+        continue;
+      }
+      const waiting = h.head.queue.find((q) => q.text === words);
+      if (what === "remove" || what === "hasten") {
+        const { id } = waiting ?? { id: "" };
+        if (what === "remove") h.keep({ type: "removed", id });
+        else h.keep({ type: "edited", id, delivery: "steer" });
+        break;
+      } else if (what === "answer") h.keep({ type: "answered", clientId: id, text: words });
       else if (what === "allow" || what === "deny") {
         h.keep({ type: "decided", clientId: id, approved: what === "allow" });
       } else if (what === "stop") h.keep({ type: "stopped", clientId: id });
-      else h.say(words, what === "follow_up" ? "follow_up" : "steer", id);
+      else h.say(words, what === "follow_up" || what === "replan" ? what : "steer", id);
     } catch {
       await h.settle();
     }

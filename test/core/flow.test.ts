@@ -364,7 +364,7 @@ describe("chat", () => {
     sound(h);
   });
 
-  it("gives an unknown tool only its result; its mates run", async () => {
+  it("OS-S8: gives an unknown tool only its result; its mates run", async () => {
     const batch = call(["file_read", { path: "a" }], ["nope", {}], ["file_read", { path: "b" }]);
     const h = await new Harness({ mode: "chat", script: [batch, text("ok")] }).run("q");
     expect(h.tools.dispatched.map((r) => r.args.path)).toEqual(["a", "b"]);

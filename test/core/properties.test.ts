@@ -14,6 +14,7 @@ import {
   Harness,
   plan,
   type RequestBody,
+  review,
   type Scripted,
   text,
   update,
@@ -40,7 +41,8 @@ type Whim =
   | "giveUp"
   | "flaky"
   | "busy"
-  | "endBatch";
+  | "endBatch"
+  | "failReview";
 const WHIMS: Whim[] = [
   "sane",
   "sane",
@@ -65,6 +67,7 @@ const WHIMS: Whim[] = [
   "flaky",
   "busy",
   "endBatch",
+  "failReview",
 ];
 
 const write = (path: string): [string, unknown] => [
@@ -77,6 +80,7 @@ function sane(r: RequestBody, n: number): Scripted {
   const offered = new Set(r.tools?.map((t) => t.function.name));
   if (offered.has("create_plan")) return plan(`a${n}`, `b${n}`);
   if (offered.has("update_plan")) return update([String(n), "again"]);
+  if (offered.has("submit_review")) return review("pass");
   if (offered.has("agent_response")) return call(["agent_response", { text: `answer ${n}` }]);
   if (!offered.has("complete_step")) return text(`answer ${n}`);
   if (r.tool_choice !== "auto") return deliver(`Final ${n}`);
@@ -137,6 +141,8 @@ function whimsical(whim: Whim, r: RequestBody, n: number): Scripted {
         "complete_step",
         { success: false, result: "2", attachments: ["x"] },
       ]);
+    case "failReview":
+      return review("fail", n % 2 ? "retry_actor" : "replan", `issue ${n}`);
     case "giveUp":
       return complete(false, "cannot");
     case "flaky":
@@ -153,7 +159,7 @@ function whimsical(whim: Whim, r: RequestBody, n: number): Scripted {
 
 type Happening =
   | { do: "say"; how: "steer" | "follow_up" | "replan" | "reject" }
-  | { do: "answer" | "stop" | "crash" | "settle" | "tick" }
+  | { do: "answer" | "allow" | "deny" | "edit" | "remove" | "stop" | "crash" | "settle" | "tick" }
   | { do: "fail" | "die"; in: number };
 const happening: fc.Arbitrary<Happening> = fc.oneof(
   {
@@ -165,7 +171,19 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc
-      .constantFrom("answer", "stop", "crash", "settle", "tick", "tick", "settle")
+      .constantFrom(
+        "answer",
+        "allow",
+        "deny",
+        "edit",
+        "remove",
+        "stop",
+        "crash",
+        "settle",
+        "tick",
+        "tick",
+        "settle",
+      )
       .map((what) => ({ do: what }) as Happening),
   },
   {
@@ -200,6 +218,21 @@ async function happen(w: World, what: Happening): Promise<void> {
     case "answer":
       attempt(() => h.keep({ type: "answered", clientId: `a${w.n++}`, text: `answer ${w.n}` }));
       break;
+    case "allow":
+    case "deny": {
+      const approved = what.do === "allow";
+      attempt(() => h.keep({ type: "decided", clientId: `d${w.n++}`, approved }));
+      break;
+    }
+    case "edit":
+    case "remove": {
+      const id = h.head.queue.at(-1)?.id ?? "none";
+      const text = `edited ${w.n++}`;
+      const delivery = (["steer", "follow_up", "replan"] as const)[w.n % 3];
+      if (what.do === "edit") attempt(() => h.keep({ type: "edited", id, text, delivery }));
+      else attempt(() => h.keep({ type: "removed", id }));
+      break;
+    }
     case "stop":
       attempt(() => h.keep({ type: "stopped", clientId: `x${w.n++}` }));
       break;
@@ -221,15 +254,20 @@ async function happen(w: World, what: Happening): Promise<void> {
   }
 }
 
-/** Every user message that was taken in stands in a memory, or in the queue of a session that waits. */
+/**
+ * Every user message that was taken in stands, as it was last put, in a memory or in the queue of a session that
+ * waits; one that was taken back stands nowhere.
+ */
 function lostMessages(h: Harness): string[] {
   const memory = h.disk.rows.map((r) => r.json).join("\n");
   const queued = new Set(h.head.queue.map((q) => q.text));
   return h
     .of("message")
-    .filter((m) => m.role === "user" && !queued.has(m.content))
-    .filter((m) => !memory.includes(m.content))
-    .map((m) => m.content);
+    .filter((m) => m.role === "user")
+    .map((m) => h.of("queue").findLast((q) => q.message_id === m.message_id) ?? { text: m.content })
+    .filter((m) => !("op" in m && m.op === "removed"))
+    .map((m) => m.text ?? "")
+    .filter((text) => !queued.has(text) && !memory.includes(text));
 }
 
 async function live(
@@ -243,6 +281,13 @@ async function live(
   const rule = (r: RequestBody) => whimsical(whims[asked] ?? "sane", r, asked++);
   const settings: SettingsLayer = {
     limits: { maxIterations: 12, maxReplans: 2, maxContextTokens: 4_500 },
+    reviewer: { enabled: whims.length % 2 === 0, maxRetries: 1 },
+    budget: ticks.length % 2 === 0 ? {} : { maxTokens: 80, maxToolCalls: 4 },
+    tools: { approval: slow.length % 3 === 0 ? { shell_exec: "ask" } : {} },
+    evidence: {
+      enabled: happenings.length % 2 === 0,
+      seeds: [{ tool: "file_read", args: { path: "{message}" } }],
+    },
     harness: { enabled: slow.length % 2 === 0, compact: { keepRecentSteps: 2 } },
   };
   const h = new Harness({ mode, script: rule, settings });
@@ -258,11 +303,12 @@ async function live(
   await happen(w, { do: "say", how: "steer" });
   for (const what of happenings) await happen(w, what);
   // Everything is let go, and questions are answered, until it rests.
-  for (let i = 0; i < 60; i++) {
+  for (let i = 0; i < 90; i++) {
     await h.settle();
     for (const id of [...h.tools.open.keys()]) h.tools.release(id);
     await h.settle();
-    if (h.head.status === "waiting") await happen(w, { do: "answer" });
+    const asked = h.head.wait?.kind === "question" ? "answer" : i < 40 ? "allow" : "deny";
+    if (h.head.status === "waiting") await happen(w, { do: asked });
     else if (h.head.status !== "running") break;
   }
   expect(h.head.status).toMatch(/^(idle|completed|failed|stopped)$/);

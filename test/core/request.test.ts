@@ -85,7 +85,13 @@ it("a chat without any tool sends no tools", async () => {
 describe("AM-69: prompts", () => {
   const dir = new URL("../../prompts/", import.meta.url);
   const known = new Set([...TOOLS.map((t) => t.name), ...Object.keys(TERMINALS)]);
-  const arguments_ = new Set(["start_line", "end_line", "executor_capabilities"]);
+  const arguments_ = new Set([
+    "start_line",
+    "end_line",
+    "executor_capabilities",
+    "next_action",
+    "retry_actor",
+  ]);
 
   it("name only tools that exist", () => {
     const stale = readdirSync(dir).flatMap((name) => {

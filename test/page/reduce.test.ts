@@ -31,11 +31,11 @@ function snapshotOf(view: View): SessionView {
     epoch: "e1",
     pinned: false,
     preview: "",
-    usage: { ...view.usage, cost_usd: null },
+    usage: view.usage,
     run: view.run,
     plan: view.plan && { title: "", goal: "", success_criteria: [], steps: view.plan.steps },
     wait: view.wait,
-    queue: view.queue,
+    queue: view.queue.map((q) => ({ ...q, id: q.id.toUpperCase(), message_id: q.id })),
     settings: DEFAULTS,
     files_count: 0,
   };
@@ -239,6 +239,42 @@ describe("the story as a person sees it", () => {
     expect(view.items.at(-1)).toMatchObject({ kind: "replan" });
     expect(view.plan?.counts.failed).toBe(1);
   });
+});
+
+describe("a message that waits", () => {
+  const change = (op: "edited" | "removed", text?: string): EventBody => ({
+    event: "queue",
+    data: { op, message_id: "u2", client_id: "c2", ...(text && { text, delivery: "follow_up" }) },
+  });
+  const begun = STORY.slice(0, 20) as EventBody[];
+  const row = (view: View) => [...allRows(view.items)].find((r) => r.id === "u2");
+
+  it("shows its new words where it stands, and in the queue", () => {
+    const view = fold(stamp([...begun, change("edited", "rather this")]));
+    expect(view.queue).toEqual([{ id: "u2", text: "rather this", delivery: "follow_up" }]);
+    expect(row(view)).toMatchObject({ text: "rather this", edited: true });
+  });
+
+  it("leaves the queue when it is taken back, and its row says so", () => {
+    const view = fold(stamp([...begun, change("removed")]));
+    expect(view.queue).toEqual([]);
+    expect(row(view)).toMatchObject({ text: "also this", removed: true });
+  });
+
+  it("is found by its id in the log also after a snapshot", () => {
+    const late = fromSnapshot(snapshotOf(fold(stamp(begun))));
+    const gone = { ...(stamp([...begun, change("removed")]).at(-1) as Event) };
+    expect(reduce(late, gone).queue).toEqual([]);
+  });
+});
+
+it("sums up costs as far as they are known", () => {
+  const cost = (cost_usd: number | null): EventBody => ({
+    event: "usage",
+    data: { ...(usage as { data: object }).data, cost_usd } as never,
+  });
+  expect(fold(stamp([cost(null)])).usage.cost_usd).toBe(null);
+  expect(fold(stamp([cost(0.1), cost(null), cost(0.2)])).usage.cost_usd).toBe(0.3);
 });
 
 describe("R1: idempotent by seq (A07)", () => {

@@ -11,6 +11,7 @@ import {
   complete,
   deliver,
   plan,
+  review,
   shell,
   text,
   update,
@@ -30,7 +31,11 @@ interface Scenario {
   script: Scripted[];
   mode?: "chat";
   answer?: string;
+  settings?: Record<string, unknown>;
+  /** What people do afterwards, each at rest: a message, or a yes to what is asked. */
+  people?: ({ id: string; text: string; delivery?: string } | "yes")[];
 }
+const read = (path: string) => call(["file_read", { path, brief: "look" }]);
 const SCENARIOS: Record<string, Scenario> = {
   "one step": { script: [plan("a"), write(), complete()] },
   "two steps": {
@@ -47,12 +52,41 @@ const SCENARIOS: Record<string, Scenario> = {
       deliver("Done after all."),
     ],
   },
+  "a steer and a follow-up while an approval waits": {
+    settings: { tools: { approval: { file_write: "ask" } } },
+    script: [plan("a"), write(), complete(), plan("b"), read("a.txt"), complete()],
+    people: [
+      { id: "m2", text: "in blue", delivery: "steer" },
+      { id: "m3", text: "then b", delivery: "follow_up" },
+      "yes",
+    ],
+  },
+  "a replan while an approval waits": {
+    settings: { tools: { approval: { file_write: "ask" } } },
+    script: [plan("a"), write(), plan("b"), read("a.txt"), complete()],
+    people: [{ id: "m2", text: "rather b", delivery: "replan" }, "yes"],
+  },
+  "a review that sends the work back": {
+    settings: { reviewer: { enabled: true } },
+    script: [
+      plan("a"),
+      write(),
+      complete(),
+      review("fail", "retry_actor", "no title"),
+      write("b"),
+      complete(),
+      review("pass"),
+      deliver("Both."),
+    ],
+  },
+  "a budget that is extended": {
+    settings: { budget: { maxTokens: 30 } },
+    script: [plan("a"), write(), complete()],
+    people: ["yes"],
+  },
   "a chat with a tool": {
     mode: "chat",
-    script: [
-      call(["file_read", { path: "none.txt", brief: "look" }]),
-      text("There is no such file."),
-    ],
+    script: [read("none.txt"), text("There is no such file.")],
   },
 };
 
@@ -67,6 +101,8 @@ async function act(c: Client, crash: Crash, path: string, json: unknown): Promis
   await settle(c, crash);
 }
 
+const waitId = async (c: Client) => (await c.of("wait")).at(-1)?.wait_id;
+
 interface Played {
   client: Client;
   crash: Crash;
@@ -74,11 +110,23 @@ interface Played {
   requests: string[];
 }
 async function play(scenario: Scenario, n = 0, kind: Kind = "fail"): Promise<Played> {
-  const client = await Client.create(scenario.script, { mode: scenario.mode ?? "agent" });
+  const client = await Client.create(scenario.script, {
+    mode: scenario.mode ?? "agent",
+    ...(scenario.settings ? { settings: scenario.settings } : {}),
+  });
   const crash = await plant(client, n, kind);
   await act(client, crash, "/messages", { id: "m1", text: "Do it" });
   if (scenario.answer !== undefined) {
     await act(client, crash, "/messages", { id: "m2", text: scenario.answer });
+  }
+  for (const person of scenario.people ?? []) {
+    if (person !== "yes") await act(client, crash, "/messages", person);
+    else
+      await act(client, crash, "/answers", {
+        id: "y",
+        wait_id: await waitId(client),
+        approved: true,
+      });
   }
   await atRest(client);
   const own = client.model.asked.map((a) => a.raw.replace(client.model.name, "test"));

@@ -2,7 +2,7 @@
 import { type Context, Hono } from "hono";
 import * as z from "zod";
 import { LIMITS } from "../../core/limits.ts";
-import { AnswerBody, Cursor, MessageBody, StopBody } from "../../core/wire.ts";
+import { AnswerBody, Cursor, MessageBody, QueueBody, StopBody } from "../../core/wire.ts";
 import type { App } from "../auth.ts";
 import { knownProfile } from "../config.ts";
 import { awaitTurn, connect, eventStream, upgradeOf } from "../feed.ts";
@@ -38,6 +38,17 @@ turnRoutes.post("/:id/answers", async (c) => {
     await stub.answer(c.var.owner, { ...body, id: body.id ?? newSessionId() }),
   );
   return c.json({ id, seq, duplicate }, 202);
+});
+
+turnRoutes.patch("/:id/queue/:message", async (c) => {
+  const body = await readJson(c.req.raw, QueueBody);
+  const { id, message } = c.req.param();
+  return c.json(unwrap(await sessionStub(c.env, id).requeue(c.var.owner, message, body)));
+});
+turnRoutes.delete("/:id/queue/:message", async (c) => {
+  const { id, message } = c.req.param();
+  unwrap(await sessionStub(c.env, id).requeue(c.var.owner, message, null));
+  return c.body(null, 204);
 });
 
 turnRoutes.post("/:id/stop", async (c) => {

@@ -43,5 +43,6 @@ async function loop(run, env, storage) {
 }
 
 const { Peer, worker } = peer(loop);
+
 export { Peer };
 export default worker;

@@ -36,5 +36,6 @@ async function loop(run, env) {
 }
 
 const { Peer, worker } = peer(loop);
+
 export { Peer };
 export default worker;

@@ -1,5 +1,11 @@
 /** OpenAI's Agents SDK: `run` over chat completions, streamed. It keeps its history in memory; nothing is stored. */
-import { Agent, OpenAIChatCompletionsModel, run as runAgent, setTracingDisabled, tool } from "@openai/agents";
+import {
+  Agent,
+  OpenAIChatCompletionsModel,
+  run as runAgent,
+  setTracingDisabled,
+  tool,
+} from "@openai/agents";
 import OpenAI from "openai";
 import { peer, systemOf, taskOf, toolOf } from "./run.js";
 
@@ -31,5 +37,6 @@ async function loop(run, env) {
 }
 
 const { Peer, worker } = peer(loop);
+
 export { Peer };
 export default worker;

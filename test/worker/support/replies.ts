@@ -25,5 +25,11 @@ export const shell = (command: string): MockReply =>
 export const complete = (success = true, result = "done"): MockReply =>
   call(["complete_step", { success, result }]);
 export const deliver = (message: string): MockReply => call(["deliver_result", { message }]);
+export const review = (
+  verdict: "pass" | "fail",
+  next_action = "none",
+  ...issues: string[]
+): MockReply =>
+  call(["submit_review", { verdict, score: verdict === "pass" ? 9 : 3, issues, next_action }]);
 export const askUser = (question: string, options?: string[]): MockReply =>
   call(["message_ask_user", { text: question, ...(options ? { options } : {}) }]);

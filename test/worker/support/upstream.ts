@@ -26,6 +26,8 @@ export interface Asked {
   raw: string;
   body: ChatBody;
   aborted: boolean;
+  /** Its reply never ends by itself. */
+  hung?: true;
 }
 
 /** A reply that comes piece by piece, when the test says so. */
@@ -77,6 +79,10 @@ export class Model {
   add(...more: Scripted[]): void {
     this.#script.push(...more);
   }
+  /** Throws away what was not asked for. */
+  drop(): void {
+    this.#script.length = 0;
+  }
   get left(): number {
     return this.#script.length;
   }
@@ -89,6 +95,7 @@ export class Model {
     onAsk?.();
     const reply = this.#given.get(asked.raw) ?? this.#script.shift();
     // A spent script: the model thinks for ever.
+    if (reply instanceof Held) asked.hung = true;
     if (!reply) return new Held();
     // A failure is tried again with the same bytes: the next reply of the script answers then.
     const failed = !(reply instanceof Held) && ("status" in reply || "finish" in reply);
@@ -135,6 +142,7 @@ async function upstream(input: RequestInfo | URL, init?: RequestInit): Promise<R
   }
   // A real request leaves once what was written before it is durable; this one does not pass that gate by itself.
   await new Promise((resolve) => setTimeout(resolve, 1));
+  if (init.signal?.aborted) throw new Error("aborted before it left");
   const asked: Asked = { raw, body, aborted: false };
   init.signal?.addEventListener("abort", () => {
     asked.aborted = true;

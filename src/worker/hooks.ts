@@ -1,0 +1,11 @@
+/**
+ * The hooks of this deployment: the one place to join in without changing the house. What can be hooked, and what a
+ * hook that throws does, stands in ../core/hooks.ts; a whole example is examples/hooks.ts.
+ */
+import type { Hooks } from "../core/hooks.ts";
+
+export const HOOKS: Hooks = {
+  report(hook, error) {
+    console.error(`the hook ${hook} failed`, error);
+  },
+};
