@@ -5,6 +5,7 @@
  * Q2  Nothing is waiting once the turn has ended.
  */
 import type { Event } from "../core/events.ts";
+import { routeOf } from "../core/route.ts";
 import { allRows, type Queued, type View } from "./view.ts";
 
 const isBusy = (view: View) => view.status === "running" || view.wait !== null;
@@ -12,6 +13,8 @@ const isBusy = (view: View) => view.status === "running" || view.wait !== null;
 export function enqueue(view: View, event: Extract<Event, { event: "message" }>): View {
   const { data } = event;
   if (data.role !== "user" || !isBusy(view)) return view;
+  // A command has been answered. (An escaped one has a delivery, as every task to a running turn.)
+  if (!data.delivery && routeOf(data.content, "agent").type !== "task") return view;
   const delivery = data.delivery ?? "steer";
   const queued: Queued = { id: data.message_id, text: data.content, delivery };
   return { ...view, queue: [...view.queue, queued] };

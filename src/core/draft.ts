@@ -9,10 +9,12 @@
 import type { Call } from "./call.ts";
 import { clean, head } from "./chars.ts";
 import type {
+  Delivery,
   Event,
   EventBody,
   EventData,
   EventName,
+  FileInfo,
   NudgeReason,
   Phase,
   Status,
@@ -135,6 +137,21 @@ export const say = (d: Draft) =>
 export const harnessFor = (d: Draft): Harness => harnessOf(settingsOf(d.s), policyOf(d.s).role);
 
 export const limits = (d: Draft): Settings["limits"] => settingsOf(d.s).limits;
+
+/** A person's message, as soon as it is accepted. `delivery`: how it reaches a turn that is under way. */
+export function hear(
+  d: Draft,
+  said: { text: string; attachments: FileInfo[]; clientId: string; delivery?: Delivery },
+): void {
+  emit(d, "message", {
+    message_id: newId(d, "m"),
+    role: "user",
+    content: said.text,
+    attachments: said.attachments,
+    client_id: said.clientId,
+    ...(said.delivery ? { delivery: said.delivery } : {}),
+  });
+}
 
 /** A message of the assistant's. */
 export function speak(

@@ -90,6 +90,8 @@ export function replied(d: Draft, raw: Reply, inputChars: number): void {
   const harness = draft.harnessFor(d);
   Object.assign(d.s, { restarts: 0, tries: 0, retry: null, overflow: "no" });
   d.s.iterations += 1;
+  // What was to be shortened has been, or there was nothing to gain.
+  if (d.s.squeeze.length > 0) d.s.squeeze = d.s.squeeze.filter((m) => m !== policy.memory);
   countUsage(d, raw, inputChars);
   learnScale(d, raw, inputChars);
   const { offered, leftOut } = frontOf(d.s, d.kit);

@@ -1,6 +1,7 @@
 /** Every sentence of the core that a person may read, in English and Chinese. */
 
 import { head } from "./chars.ts";
+import { EN as COMMANDS_EN, ZH as COMMANDS_ZH, type CommandWords } from "./command-text.ts";
 import type { Step } from "./events.ts";
 
 export type Locale = "en" | "zh";
@@ -26,11 +27,13 @@ interface Words {
   approve(tool: string): string;
   toolLeftOut(list: string): string;
   notFinished(steps: Step[]): string;
+  commands: CommandWords;
 }
 
 const why = (s: Step) => head(s.error ?? s.result ?? "", 1_000);
 
 const EN: Words = {
+  commands: COMMANDS_EN,
   retryExhausted: (n) =>
     `The model gave ${n} unusable replies in a row. Nothing was lost; try again or choose another model.`,
   outputLimit: (n) =>
@@ -55,6 +58,7 @@ const EN: Words = {
     `Not finished:\n${steps.map((s) => `- ${s.description}: ${why(s) || "not done"}`).join("\n")}`,
 };
 const ZH: Words = {
+  commands: COMMANDS_ZH,
   retryExhausted: (n) =>
     `模型连续 ${n} 次给出无法使用的回复。没有丢失任何内容;请重试或换一个模型。`,
   outputLimit: (n) => `模型的回复连续 ${n} 次在输出上限处被截断,因此都没有采用。`,

@@ -239,7 +239,8 @@ export class SessionObject extends DurableObject<Bindings> {
 
   #committed({ session, events }: Change, before: Session): void {
     const changed = session.status !== before.status;
-    const ended = changed && session.status !== "running";
+    // A command is a whole turn in one commit: the status may be the same before and after.
+    const ended = events.some((e) => e.event === "status_update" && e.data.status !== "running");
     this.#sockets.events(events, ended ? { session_id: session.id, run: session.run } : null);
     const renamed = session.title !== before.title || session.pinned !== before.pinned;
     if (ended) this.ctx.waitUntil(this.#rest());

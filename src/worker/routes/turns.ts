@@ -24,7 +24,9 @@ turnRoutes.post("/:id/messages", async (c) => {
   const stub = sessionStub(c.env, c.req.param("id"));
   const ack = unwrap(await stub.say(c.var.owner, { ...body, id: body.id ?? newSessionId() }));
   const seconds = waitSeconds(c);
-  const result = seconds > 0 ? await awaitTurn(stub, c.var.owner, ack, seconds) : null;
+  // A command beside a turn has been answered; the turn may go on for long.
+  const waits = seconds > 0 && ack.delivery !== "command";
+  const result = waits ? await awaitTurn(stub, c.var.owner, ack, seconds) : null;
   if (result) return c.json(result, 200, { "preference-applied": `wait=${seconds}` });
   const { id, seq, duplicate, delivery } = ack;
   return c.json({ id, seq, duplicate, delivery }, 202);
