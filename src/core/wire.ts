@@ -26,10 +26,13 @@ const Text = z
   });
 const ClientId = z.string().min(1).max(200);
 /** Settings as a client states them; everything of them is stored and shown, so they are bounded as a whole. */
-const Stated = SettingsLayer.refine((s) => JSON.stringify(s).length <= LIMITS.settingsChars, {
-  message: `are larger than ${LIMITS.settingsChars} characters`,
-  params: { too_large: true },
-});
+export const SettingsBody = SettingsLayer.refine(
+  (s) => JSON.stringify(s).length <= LIMITS.settingsChars,
+  {
+    message: `are larger than ${LIMITS.settingsChars} characters`,
+    params: { too_large: true },
+  },
+);
 /** The seq of the last event that a client has, in a URL. */
 export const Cursor = z
   .string()
@@ -39,14 +42,14 @@ export const Cursor = z
 export const CreateBody = z.object({
   mode: z.enum(MODES).optional(),
   title: z.string().max(500).optional(),
-  settings: Stated.optional(),
+  settings: SettingsBody.optional(),
   key: z.string().min(1).max(500).optional(),
   ephemeral: z.boolean().optional(),
 });
 export const PatchBody = z.object({
   title: z.string().max(500).optional(),
   pinned: z.boolean().optional(),
-  settings: Stated.optional(),
+  settings: SettingsBody.optional(),
 });
 export const MessageBody = z.object({
   id: ClientId.optional(),
@@ -55,7 +58,7 @@ export const MessageBody = z.object({
   delivery: z.enum(DELIVERIES).optional(),
   /** task: never a command, whatever it begins with; for senders who pass on other people's words. */
   route: z.enum(["auto", "task"]).optional(),
-  settings: Stated.optional(),
+  settings: SettingsBody.optional(),
 });
 export const AnswerBody = z.object({
   id: ClientId.optional(),

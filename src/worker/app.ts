@@ -7,6 +7,7 @@ import { errorBody, HttpProblem, type Problem } from "./problem.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { openaiRoutes } from "./routes/openai.ts";
+import { ownerRoutes } from "./routes/owner.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { turnRoutes } from "./routes/turns.ts";
 
@@ -81,6 +82,7 @@ app.use("/api/*", async (c, next) => {
   await next();
 });
 app.get("/api/config", (c) => c.json(publicConfig(c.env)));
+app.route("/api", ownerRoutes);
 app.route("/api/sessions", sessionRoutes);
 app.route("/api/sessions", turnRoutes);
 app.route("/api/sessions", fileRoutes);

@@ -35,14 +35,15 @@ function parseVar<T>(name: string, text: string | undefined, schema: z.ZodType<T
   );
 }
 
-/** Layers around a session's own: the deployment's, then the profile's. */
+/** Layers around a session's own: the deployment's, the profile's, the owner's. The nearest names the profile. */
 export function outerLayers(
   env: Bindings,
+  owner: SettingsLayer,
   profile: string | undefined,
 ): (SettingsLayer | undefined)[] {
   const deployment = parseVar("SETTINGS", env.SETTINGS, SettingsLayer);
-  const named = profile || deployment?.profile;
-  return [deployment, named ? profiles(env)[named] : undefined];
+  const named = profile || owner.profile || deployment?.profile;
+  return [deployment, named ? profiles(env)[named] : undefined, owner];
 }
 
 export const profiles = (env: Bindings): Record<string, SettingsLayer> =>

@@ -1,37 +1,65 @@
 /**
- * The list of one owner's sessions, in an object of its own.
+ * What is one owner's and no session's, in an object of its own: the list of sessions, and the owner's settings.
  *
  * D1  A session is listed before it is made and unlisted after it is gone, so that none is ever out of reach.
  * D2  An update carries the session's `last_seq`: an older one that arrives late changes nothing.
  * D3  A key (an outside chat's id) is bound to one session, once.
  */
 import { DurableObject } from "cloudflare:workers";
+import type { SettingsLayer } from "../core/settings.ts";
 import type { SessionInfo } from "../core/wire.ts";
 import type { Bindings } from "./env.ts";
+import type { Answer } from "./problem.ts";
+import { patchedLayer } from "./secrets.ts";
 
 export interface SessionPage {
   sessions: SessionInfo[];
   next_cursor: string | null;
 }
 
+/** Made at the first write; a list made by an older program gets what it lacks then. */
 const TABLES = [
   "CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, updated TEXT NOT NULL, seq INTEGER NOT NULL, words TEXT NOT NULL, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
   "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, id TEXT NOT NULL) STRICT, WITHOUT ROWID",
+  "CREATE TABLE IF NOT EXISTS owner (part TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
 ];
 
 export class DirectoryObject extends DurableObject<Bindings> {
   readonly #sql = this.ctx.storage.sql;
 
-  /** False: nothing was ever listed here, and a look makes no tables. */
-  #made(): boolean {
-    return (
-      this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'sessions'").toArray().length > 0
-    );
+  #complete = false;
+
+  /** False: nothing was ever kept of it here, and a look makes no tables. */
+  #has(table: string): boolean {
+    const query = "SELECT 1 FROM sqlite_master WHERE name = ?";
+    return this.#complete || this.#sql.exec(query, table).toArray().length > 0;
+  }
+  #made = (): boolean => this.#has("sessions");
+  /** Before a write. */
+  #make(): void {
+    if (!this.#complete) for (const table of TABLES) this.#sql.exec(table);
+    this.#complete = true;
+  }
+
+  /** The owner's own layer of settings, with its secrets: for sessions, never for a reply. */
+  async settings(): Promise<SettingsLayer> {
+    if (!this.#has("owner")) return {};
+    const query = "SELECT json FROM owner WHERE part = 'settings'";
+    const row = this.#sql.exec<{ json: string }>(query).toArray()[0];
+    return row ? (JSON.parse(row.json) as SettingsLayer) : {};
+  }
+  async patchSettings(patch: SettingsLayer): Promise<Answer<SettingsLayer>> {
+    const layer = patchedLayer(await this.settings(), patch);
+    if (!layer.ok) return layer;
+    this.#make();
+    const query = "INSERT OR REPLACE INTO owner (part, json) VALUES ('settings', ?)";
+    this.#sql.exec(query, JSON.stringify(layer.value));
+    return layer;
   }
 
   /** Lists a session that is about to be made, and binds its key; the id that the key already has, if any. */
   async add(info: SessionInfo, key: string | undefined): Promise<{ existing: string | null }> {
-    if (!this.#made()) for (const table of TABLES) this.#sql.exec(table);
+    this.#make();
     const bound = key === undefined ? undefined : this.#bound(key);
     if (bound) return { existing: bound };
     if (key !== undefined) this.#sql.exec("INSERT INTO keys (key, id) VALUES (?, ?)", key, info.id);
@@ -96,9 +124,8 @@ export class DirectoryObject extends DurableObject<Bindings> {
   }
 }
 
+type Called = "add" | "update" | "remove" | "list" | "settings" | "patchSettings";
+
 /** The list of one owner. (The platform's own stub type gives up on JSON values.) */
-export const directoryStub = (
-  env: Bindings,
-  owner: string,
-): Pick<DirectoryObject, "add" | "update" | "remove" | "list"> =>
+export const directoryStub = (env: Bindings, owner: string): Pick<DirectoryObject, Called> =>
   env.DIRECTORY.getByName(owner) as unknown as DirectoryObject;

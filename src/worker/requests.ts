@@ -8,11 +8,12 @@ import { routeIn } from "../core/command.ts";
 import type { Event, FileInfo, Wait } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { ClientMark } from "../core/ports.ts";
-import { mergeSettings, patchLayer, type SettingsLayer } from "../core/settings.ts";
+import { mergeSettings, type SettingsLayer } from "../core/settings.ts";
 import type { AnswerBody, MessageBody, PatchBody } from "../core/wire.ts";
 import { resolvePath } from "../tools/paths.ts";
 import type { Engine } from "./engine.ts";
 import { type Answer, no, yes } from "./problem.ts";
+import { patchedLayer } from "./secrets.ts";
 import type { SessionStore } from "./store.ts";
 import { transcript } from "./transcript.ts";
 
@@ -158,29 +159,11 @@ function wasAsked(store: SessionStore, waitId: string): boolean {
   return false;
 }
 
-/** Headers are shown as `***`; sent back like that they mean "as it is". */
-function kept(settings: SettingsLayer): SettingsLayer {
-  const servers = Object.entries(settings.mcp?.servers ?? {}).map(([name, server]) => {
-    const headers = Object.entries(server.headers ?? {}).filter(([, value]) => value !== "***");
-    return [name, server.headers ? { ...server, headers: Object.fromEntries(headers) } : server];
-  });
-  return settings.mcp?.servers
-    ? { ...settings, mcp: { servers: Object.fromEntries(servers) } }
-    : settings;
-}
-
 /** Title, pin and the session's own settings; refused when the settings would grow beyond their bound. */
-export function patch(engine: Engine, patched: PatchBody): Answer<null> {
-  const change = { ...patched, ...(patched.settings ? { settings: kept(patched.settings) } : {}) };
-  const merged = patchLayer(engine.store.session().settings, change.settings ?? {});
-  if (JSON.stringify(merged).length > LIMITS.settingsChars) {
-    return no(
-      413,
-      "too_large",
-      `settings: together with what is stored they are larger than ${LIMITS.settingsChars} characters.`,
-    );
-  }
-  engine.drive.keep({ type: "patched", ...change });
+export function patch(engine: Engine, { settings, ...change }: PatchBody): Answer<null> {
+  const layer = settings && patchedLayer(engine.store.session().settings, settings);
+  if (layer && !layer.ok) return layer;
+  engine.drive.keep({ type: "patched", ...change, ...(layer ? { settings: layer.value } : {}) });
   return yes(null);
 }
 

@@ -1,67 +1,66 @@
 /**
- * The Durable Object of one session: an adapter between the platform's events and the drive.
+ * The Durable Object of one session: what its owner asks of it, and the platform's events. What keeps it alive
+ * between the two is in host.ts.
  *
- * O1  One wake job is stored before any work starts; it is gone once the session rests and its list knows.
- * O2  No handler ever waits for the work itself.
- * O3  At rest there is no timer, no fetch, no alarm: the object hibernates with its sockets open.
  * O4  A session is its owner's: to anyone else it does not exist.
+ * O5  A request that may start work is checked without effect, then the wake job is stored, then it is done.
  */
 import { DurableObject } from "cloudflare:workers";
 import { Lifecycle, type LifecycleJobContext } from "agents/lifecycle";
 import { LIMITS } from "../core/limits.ts";
-import type { Change } from "../core/ports.ts";
-import { type NewSession, newSession, type Session } from "../core/session.ts";
+import { type NewSession, newSession } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import type { AnswerBody, MessageBody, PatchBody, SessionView } from "../core/wire.ts";
 import { outerLayers } from "./config.ts";
-import { directoryStub } from "./directory.ts";
-import { createEngine, type Engine } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
 import * as files from "./files.ts";
-import { EXPIRE, Jobs } from "./jobs.ts";
+import { Host } from "./host.ts";
 import { type Answer, HttpProblem, NO_SESSION, yes } from "./problem.ts";
 import { type Ack, answer, type Page, page, patch, say, stop } from "./requests.ts";
-import { leave, Sockets } from "./sockets.ts";
+import { leave } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import { openingOf, takeFrame } from "./upgrade.ts";
-import { infoOf, viewOf } from "./wire.ts";
+import { viewOf } from "./wire.ts";
 
-/** Sleeps shorter than this are slept in memory; longer ones by the alarm, so that the object may go. */
-const SHORT_SLEEP_MS = 2_000;
+/** A session, and whether this request made it. */
+export interface Made {
+  view: SessionView;
+  made: boolean;
+}
 
 export class SessionObject extends DurableObject<Bindings> {
   readonly lifecycle = Lifecycle.install(this);
-  readonly #sockets = new Sockets(this.ctx);
-  readonly #jobs = new Jobs(this.lifecycle);
-  #engine: Engine | null = null;
-  /** Deleted in this life of the object: its alarms are off for good. */
-  #gone = false;
+  readonly #host = new Host(this.ctx, this.env, this.lifecycle);
 
   /** Makes the session; one that is there already is given back, one that was just deleted here is refused. */
-  async create(n: Omit<NewSession, "at">): Promise<Answer<SessionView>> {
-    if (this.#gone) return NO_SESSION;
-    const made = this.#mine(n.owner);
-    if (made) return yes(this.#view(made));
+  async create(n: Omit<NewSession, "at">): Promise<Answer<Made>> {
+    const own = await this.#host.own(n.owner);
+    if (this.#host.gone) return NO_SESSION;
+    const made = this.#host.mine(n.owner);
+    if (made) return yes({ view: this.#view(made, own), made: false });
     const session = newSession({ ...n, at: Date.now() });
-    const engine = this.#start(SessionStore.create(this.ctx.storage, session));
-    if (n.ephemeral) await this.#jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
-    return yes(this.#view(engine));
+    const engine = this.#host.start(SessionStore.create(this.ctx.storage, session));
+    if (n.ephemeral) await this.#host.jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
+    return yes({ view: this.#view(engine, own), made: true });
   }
 
   async view(owner: string): Promise<Answer<SessionView>> {
-    return this.#for(owner, (engine) => yes(this.#view(engine)));
+    return this.#with(owner, (engine, own) => yes(this.#view(engine, own)));
   }
 
   async patch(owner: string, change: PatchBody): Promise<Answer<SessionView>> {
-    return this.#for(owner, (engine) => {
+    return this.#with(owner, (engine, own) => {
       const patched = patch(engine, change);
-      return patched.ok ? yes(this.#view(engine)) : patched;
+      return patched.ok ? yes(this.#view(engine, own)) : patched;
     });
   }
 
   async say(owner: string, body: MessageBody & { id: string }): Promise<Answer<Ack>> {
-    return this.#working(owner, (engine, dry) =>
-      say(engine, this.#layers(engine, body), body, dry),
+    return this.#with(owner, (_, own) =>
+      this.#working(owner, (engine, dry) =>
+        say(engine, this.#layers(engine, own, body), body, dry),
+      ),
     );
   }
   async answer(owner: string, body: AnswerBody & { id: string }): Promise<Answer<Ack>> {
@@ -91,39 +90,33 @@ export class SessionObject extends DurableObject<Bindings> {
     return this.#for(owner, (engine) => files.remove(engine, path));
   }
 
-  /** Everything of it is gone when this returns: rows, files, alarm. */
   async remove(owner: string): Promise<Answer<null>> {
     return this.#for(owner, async (engine) => {
-      this.#close();
-      await engine.box.rest();
-      this.#sockets.closeAll(4004, "the session was deleted");
-      // The lifecycle lets go of its table too: a job may be what removes the session.
-      this.#gone = true;
-      await this.lifecycle.disableAlarms();
-      await this.ctx.storage.deleteAll();
-      // Whoever looked meanwhile has opened it once more.
-      this.#close();
+      await this.#host.remove(engine);
       return yes(null);
     });
   }
 
   /** The WebSocket of a client, or of the Worker on behalf of one; the Worker has checked who it is. */
   override async fetch(request: Request): Promise<Response> {
-    const engine = this.#mine(decodeURIComponent(request.headers.get("x-dormouse-owner") ?? ""));
+    const owner = decodeURIComponent(request.headers.get("x-dormouse-owner") ?? "");
+    const own = this.#host.mine(owner) ? await this.#host.own(owner) : {};
+    // From here to the end in one step: nothing falls between replay and live.
+    const engine = this.#host.mine(owner);
     if (!engine) return Response.json(NO_SESSION.problem, { status: 404 });
     const query = new URL(request.url).searchParams;
     const { 0: client, 1: server } = new WebSocketPair();
-    const { opening, after } = openingOf(engine.store.session(), this.#view(engine), query);
+    const { opening, after } = openingOf(engine.store.session(), this.#view(engine, own), query);
     const attachment = {
       live: query.get("live") !== "0",
       attends: query.get("attends") !== "0",
     };
-    this.#sockets.attach(server, attachment, opening, engine.store, after);
+    this.#host.sockets.attach(server, attachment, opening, engine.store, after);
     return new Response(null, { status: 101, webSocket: client });
   }
 
   override async webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    const { owner } = this.#open()?.store.session() ?? { owner: "" };
+    const { owner } = this.#host.open()?.store.session() ?? { owner: "" };
     await takeFrame(ws, message, {
       say: (body) => this.say(owner, body),
       answer: (body) => this.answer(owner, body),
@@ -135,89 +128,39 @@ export class SessionObject extends DurableObject<Bindings> {
     leave(ws, code);
   }
 
-  /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
-  async onJob({ job }: LifecycleJobContext): Promise<{ rescheduleAt: number } | undefined> {
-    const engine = this.#open();
-    if (!engine) return undefined;
-    if (job.fn === EXPIRE) return this.#expire(engine);
-    this.#jobs.fired();
-    engine.drive.kick();
-    // A job that fails three times is given up by the lifecycle, so a list that cannot be told must not fail it.
-    const told = engine.store.session().status === "running" || (await this.#tell());
-    // Read again: whoever spoke while the list was told has relied on this very job.
-    const { status, retry } = engine.store.session();
-    if (status === "running" || !told) return { rescheduleAt: Jobs.next(retry?.at) };
-    this.#jobs.ended();
-    return undefined;
+  async onJob(context: LifecycleJobContext): Promise<{ rescheduleAt: number } | undefined> {
+    return this.#host.onJob(context);
   }
-
-  /** An ephemeral session goes an hour after its last turn, unless it works or waits. Unlisted first: no ghost stays. */
-  async #expire(engine: Engine): Promise<{ rescheduleAt: number } | undefined> {
-    const s = engine.store.session();
-    const busy = s.status === "running" || s.status === "waiting";
-    const due = (busy ? Date.now() : Date.parse(s.updated_at)) + LIMITS.ephemeralMs;
-    if (due > Date.now()) return { rescheduleAt: due };
-    try {
-      await directoryStub(this.env, s.owner).remove(s.id);
-    } catch (error) {
-      console.error("an ephemeral session could not be unlisted; tried again later", error);
-      return { rescheduleAt: Date.now() + LIMITS.wakeMs };
-    }
-    await this.remove(s.owner);
-    return undefined;
-  }
-
   /** The platform killed the object for its memory, again and again: the turn ends, instead of a loop. */
   async onAlarmMemoryLimit({ sealed }: { sealed: boolean }): Promise<void> {
-    if (sealed) this.#open()?.drive.keep({ type: "out_of_memory" });
+    if (sealed) this.#host.open()?.drive.keep({ type: "out_of_memory" });
   }
 
   /** The settings around a message's own; its profile, if it names one, stands in place of the session's. */
-  #layers({ store }: Engine, { settings }: MessageBody): (SettingsLayer | undefined)[] {
-    return outerLayers(this.env, settings?.profile ?? store.session().settings.profile);
+  #layers({ store }: Engine, own: SettingsLayer, { settings }: MessageBody) {
+    return outerLayers(this.env, own, settings?.profile ?? store.session().settings.profile);
   }
-  #view({ store, files }: Engine): SessionView {
+  #view({ store, files }: Engine, own: SettingsLayer): SessionView {
     const s = store.session();
-    return viewOf(s, outerLayers(this.env, s.settings.profile), files.count());
+    return viewOf(s, outerLayers(this.env, own, s.settings.profile), files.count());
   }
 
-  #open(): Engine | null {
-    if (this.#engine) return this.#engine;
-    const store = SessionStore.open(this.ctx.storage);
-    if (!store) return null;
-    const engine = this.#start(store);
-    engine.drive.wake();
-    return engine;
-  }
-
-  #start(store: SessionStore): Engine {
-    store.onCommit = (change, before) => this.#committed(change, before);
-    this.#engine = createEngine({
-      ctx: this.ctx,
-      env: this.env,
-      store,
-      sockets: this.#sockets,
-      wake: (at) => this.#wake(at),
-      broken: (error) => this.#broken(error),
+  /** For what shows or takes settings: the owner's own are read first, so that nothing falls in between. */
+  async #with<T>(
+    owner: string,
+    act: (engine: Engine, own: SettingsLayer) => Answer<T> | Promise<Answer<T>>,
+  ): Promise<Answer<T>> {
+    return this.#for(owner, async () => {
+      const own = await this.#host.own(owner);
+      return this.#for(owner, (engine) => act(engine, own));
     });
-    return this.#engine;
-  }
-
-  #close(): void {
-    this.#engine?.drive.halt();
-    this.#engine = null;
-  }
-
-  #mine(owner: string): Engine | null {
-    const engine = this.#open();
-    return engine?.store.session().owner === owner ? engine : null;
   }
   async #for<T>(
     owner: string,
     act: (engine: Engine) => Answer<T> | Promise<Answer<T>>,
   ): Promise<Answer<T>> {
     try {
-      const engine = this.#mine(owner);
+      const engine = this.#host.mine(owner);
       return engine ? await act(engine) : NO_SESSION;
     } catch (error) {
       // An error class does not survive the way to the Worker.
@@ -226,72 +169,13 @@ export class SessionObject extends DurableObject<Bindings> {
     }
   }
 
-  /** For requests that may start work: checked without effect, then the wake job is stored, then done. */
   async #working(
     owner: string,
     act: (engine: Engine, dry: boolean) => Answer<Ack>,
   ): Promise<Answer<Ack>> {
     const checked = await this.#for(owner, (engine) => act(engine, true));
     if (!checked.ok || checked.value.duplicate) return checked;
-    await this.#jobs.arm();
+    await this.#host.jobs.arm();
     return this.#for(owner, (e) => act(e, false));
-  }
-
-  #committed({ session, events }: Change, before: Session): void {
-    const changed = session.status !== before.status;
-    // A command is a whole turn in one commit: the status may be the same before and after.
-    const ended = events.some((e) => e.event === "status_update" && e.data.status !== "running");
-    this.#sockets.events(events, ended ? { session_id: session.id, run: session.run } : null);
-    const renamed = session.title !== before.title || session.pinned !== before.pinned;
-    if (ended) this.ctx.waitUntil(this.#rest());
-    else if (changed || renamed) this.ctx.waitUntil(this.#tell());
-  }
-
-  /** Nothing is going to run: the sandbox rests, the list knows, the wake job goes. */
-  async #rest(): Promise<void> {
-    const engine = this.#engine;
-    if (!engine) return;
-    await engine.box.rest();
-    const told = await this.#tell();
-    const { status, ephemeral } = engine.store.session();
-    if (!told || status === "running" || this.#engine !== engine) return;
-    await this.#jobs.disarm();
-    if (ephemeral && status !== "waiting") {
-      await this.#jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
-    }
-  }
-
-  async #report(): Promise<void> {
-    const s = this.#engine?.store.session();
-    if (s) await directoryStub(this.env, s.owner).update(infoOf(s));
-  }
-  /** Tells the owner's list; what it does not acknowledge is sent again by the wake job. */
-  async #tell(): Promise<boolean> {
-    try {
-      await this.#report();
-      return true;
-    } catch (error) {
-      console.error("the list of sessions could not be told; the wake job tries again", error);
-      await this.#jobs.arm();
-      return false;
-    }
-  }
-
-  #wake(at: number | null): void {
-    if (at === null) {
-      // A sleep that ended early (a stop, a replan): the job must not be due only at its end.
-      this.ctx.waitUntil(this.#jobs.soonAgain());
-      return;
-    }
-    const ms = at - Date.now();
-    if (ms <= SHORT_SLEEP_MS) setTimeout(() => this.#engine?.drive.kick(), Math.max(0, ms));
-    else this.ctx.waitUntil(this.#jobs.wakeAt(at));
-  }
-
-  /** The store or the platform failed under the drive: let the object die, the wake job brings it back. */
-  #broken(error: unknown): void {
-    console.error("the session is restarted", error);
-    this.#engine = null;
-    this.ctx.abort("the session is restarted");
   }
 }

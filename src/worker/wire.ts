@@ -2,8 +2,9 @@
 import { head, utf8Bytes } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Session } from "../core/session.ts";
-import { mergeSettings, type Settings, type SettingsLayer } from "../core/settings.ts";
+import { mergeSettings, type SettingsLayer } from "../core/settings.ts";
 import type { SessionInfo, SessionView } from "../core/wire.ts";
+import { redacted } from "./secrets.ts";
 
 export const infoOf = (s: Session): SessionInfo => ({
   id: s.id,
@@ -18,24 +19,6 @@ export const infoOf = (s: Session): SessionInfo => ({
   pinned: s.pinned,
   preview: s.preview,
   usage: s.usage,
-});
-
-/** Headers of MCP servers are write-only. */
-const redacted = (settings: Settings): Settings => ({
-  ...settings,
-  mcp: {
-    servers: Object.fromEntries(
-      Object.entries(settings.mcp.servers).map(([name, server]) => [
-        name,
-        server.headers
-          ? {
-              ...server,
-              headers: Object.fromEntries(Object.keys(server.headers).map((k) => [k, "***"])),
-            }
-          : server,
-      ]),
-    ),
-  },
 });
 
 /** Code points of each text in a snapshot that would be too large otherwise. */

@@ -77,7 +77,7 @@ function jobOf(env: Bindings, body: Body, signal: AbortSignal): Job {
   const vars = { ...env };
   const { dormouse, ...own } = body;
   const override = dormouse?.harness ?? {};
-  const layers = outerLayers(env, undefined);
+  const layers = outerLayers(env, {}, undefined);
   const settings = mergeSettings([...layers, { roles: { assistant: { harness: override } } }]);
   const { provider, model } = resolve(vars, settings.provider, own.model || settings.model);
   const ask: Ask = {

@@ -35,7 +35,7 @@ async function create(
   };
   knownProfile(env, start.settings.profile);
   // A deployment that is configured wrongly says so before anything is made.
-  outerLayers(env, start.settings.profile);
+  outerLayers(env, {}, start.settings.profile);
   const info = infoOf(newSession({ ...start, at: Date.now() }));
   const { existing } = await directory.add(info, body.key);
   const id = existing ?? start.id;

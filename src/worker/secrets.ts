@@ -1,0 +1,42 @@
+/**
+ * Settings hold secrets in one place, the headers of MCP servers. They are write-only: shown as `***`, and sent back
+ * like that they mean "as it is".
+ */
+import { LIMITS } from "../core/limits.ts";
+import { patchLayer, type SettingsLayer } from "../core/settings.ts";
+import { type Answer, no, yes } from "./problem.ts";
+
+const HIDDEN = "***";
+type Headers = Record<string, string>;
+
+/** The same settings with other headers. */
+function withHeaders<S extends SettingsLayer>(settings: S, change: (headers: Headers) => Headers) {
+  const servers = settings.mcp?.servers;
+  if (!servers) return settings;
+  const changed = Object.entries(servers).map(([name, server]) => [
+    name,
+    server.headers ? { ...server, headers: change(server.headers) } : server,
+  ]);
+  return { ...settings, mcp: { ...settings.mcp, servers: Object.fromEntries(changed) } };
+}
+
+export const redacted = <S extends SettingsLayer>(settings: S): S =>
+  withHeaders(settings, (h) => Object.fromEntries(Object.keys(h).map((name) => [name, HIDDEN])));
+
+/** What leaves the deployment holds no header at all. */
+export const withoutSecrets = <S extends SettingsLayer>(settings: S): S =>
+  withHeaders(settings, () => ({}));
+
+const kept = (patch: SettingsLayer): SettingsLayer =>
+  withHeaders(patch, (h) => Object.fromEntries(Object.entries(h).filter(([, v]) => v !== HIDDEN)));
+
+/** A stored layer with a change merged in; refused when it would grow beyond its bound. */
+export function patchedLayer(base: SettingsLayer, patch: SettingsLayer): Answer<SettingsLayer> {
+  const layer = patchLayer(base, kept(patch));
+  if (JSON.stringify(layer).length <= LIMITS.settingsChars) return yes(layer);
+  return no(
+    413,
+    "too_large",
+    `settings: together with what is stored they are larger than ${LIMITS.settingsChars} characters.`,
+  );
+}
