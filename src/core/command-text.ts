@@ -118,7 +118,8 @@ export const ZH: CommandWords = {
   lost: "服务在它运行时中断了。它可能已全部运行、部分运行或完全没有运行；不会自动再次运行。",
   fresh:
     "新的对话就是新的会话：在页面上点“新建”，在终端里输入 `/new`，或通过 HTTP 请求 `POST /api/sessions`。本会话保持不变。",
-  exported: (path) => `从 ${path} 下载本会话（JSONL；需要令牌或登录），或在终端里使用 \`/export\`。`,
+  exported: (path) =>
+    `从 ${path} 下载本会话（JSONL；需要令牌或登录），或在终端里使用 \`/export\`。`,
   plan: planLines,
   noPlan: "没有计划。",
   usage: (u) =>

@@ -43,7 +43,7 @@ async function create(
   if (held.ok) return { view: held.value, made: false };
   // Listed under this key but not there: the Worker died before it was made, or after it was deleted.
   const made = await sessionStub(env, id).create({ ...start, id });
-  if (made.ok) return { view: made.value, made: true };
+  if (made.ok) return made.value;
   await directory.remove(id);
   return create(env, owner, body);
 }
