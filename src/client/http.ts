@@ -128,6 +128,8 @@ function turnRoutes(json: Json, nothing: Nothing, request: Request_) {
       json<Accepted>("POST", `${sessionPath(id)}/answers`, { body }),
     stop: (id: string, clientId?: string) =>
       nothing("POST", `${sessionPath(id)}/stop`, { body: clientId ? { id: clientId } : {} }),
+    /** All of it as JSONL: header, events, memories, files. */
+    exportSession: (id: string) => request("GET", `${sessionPath(id)}/export`),
     events: (id: string, query: { after?: number; epoch?: string; limit?: number } = {}) =>
       json<EventsPage>("GET", `${sessionPath(id)}/events`, { query }),
   };
