@@ -16,6 +16,7 @@ export async function ask(wait: Wait, say: Say, signal: AbortSignal): Promise<Re
         ...options.map((option, i) => ({ value: i, label: oneLine(option) })),
         { value: -1, label: say("other") },
       ],
+      showInstructions: false,
       signal,
     });
     if (isCancel(chosen)) return null;
@@ -42,6 +43,7 @@ async function approve(
       { value: false, label: say("no") },
       { value: true, label: say("yes") },
     ],
+    showInstructions: false,
     signal,
   });
   return isCancel(approved) ? null : { type: "answer", given: { wait_id, approved } };

@@ -44,7 +44,7 @@ async function talkWith(
   interactive: boolean,
 ): Promise<number> {
   const target = targetOf(options.url, env, config);
-  if (!target) throw new Trouble(say("badUrl", options.url ?? env.DORMOUSE_URL ?? ""));
+  if (!target) throw new Trouble(say("badUrl"));
   try {
     return await (interactive ? chat : script)(options, config, target, say);
   } catch (error) {

@@ -7,6 +7,7 @@
  */
 import type { Frame } from "../client/index.ts";
 import type { Event, EventData, Step, Wait } from "../core/events.ts";
+import { routeOf } from "../core/route.ts";
 import { oneLine, tame } from "./escape.ts";
 import type { Paint, Tone } from "./paint.ts";
 import { clip } from "./paint.ts";
@@ -36,6 +37,7 @@ export class Renderer {
   readonly #texts = new Map<string, LineStream>();
   readonly #outputs = new Map<string, LineStream>();
   #began = 0;
+  #ownLine = false;
   #spent = { calls: 0, in: 0, out: 0 };
   #steps: readonly Step[] = [];
 
@@ -111,6 +113,7 @@ export class Renderer {
   #message(data: Of<"message">): void {
     const { role, kind, content, attachments, message_id, client_id } = data;
     if (role === "user") {
+      this.#ownLine = routeOf(content, "agent").type === "shell";
       if (client_id && this.mine.delete(client_id)) return;
       return this.#line("strong", `${this.#look.say("you")} › ${tame(content)}`);
     }
@@ -118,11 +121,13 @@ export class Renderer {
     this.#texts.delete(message_id);
     const last = kind === "final" || kind === "answer";
     if (streamed) streamed.end();
+    // On one screen the output of a person's own command line stands above already.
+    else if (last && this.#ownLine && this.#look.live) return;
     else if (last) this.#look.answer(tame(content, this.#look.colour));
     else if (kind === "question") this.#line("ask", `? ${tame(content)}`);
     else this.#line("plain", tame(content));
     for (const file of attachments) {
-      this.#line("quiet", `${this.#look.say("files")}: ${oneLine(file.path)} (${file.size} B)`);
+      this.#line("quiet", this.#look.say("file", oneLine(file.path), file.size));
     }
   }
 

@@ -23,6 +23,7 @@ export async function setUp(path: string, held: Config, guess: Language): Promis
       { value: "zh" as const, label: "中文" },
     ],
     initialValue: held.language ?? guess,
+    showInstructions: false,
   });
   if (isCancel(language)) return left(sayIn(guess));
   const say = sayIn(language);
@@ -31,7 +32,7 @@ export async function setUp(path: string, held: Config, guess: Language): Promis
     message: say("askUrl"),
     defaultValue: held.url ?? LOCAL,
     placeholder: held.url ?? LOCAL,
-    validate: (value) => (!value || serverUrl(value) ? undefined : say("badUrl", value)),
+    validate: (value) => (!value || serverUrl(value) ? undefined : say("badUrl")),
   });
   if (isCancel(address)) return left(say);
   const token = await password({ message: say("askToken") });

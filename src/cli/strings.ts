@@ -39,8 +39,8 @@ Exit codes: 0 completed · 1 failed · 2 wrong use or no connection · 3 waits f
   ],
   badMode: ["--mode is one of: {0}", "--mode 可选：{0}"],
   badUrl: [
-    "{0} is no address of a server. Give one like https://dormouse.example.com, without a token in it.",
-    "{0} 不是服务器地址。请给出形如 https://dormouse.example.com 的地址，其中不要带令牌。",
+    "That is no address of a server. Give one like https://dormouse.example.com, without a token in it.",
+    "这不是服务器地址。请给出形如 https://dormouse.example.com 的地址，其中不要带令牌。",
   ],
   blankTask: ["-p needs a task.", "-p 需要一个任务。"],
   unreachable: [
@@ -102,7 +102,7 @@ Exit codes: 0 completed · 1 failed · 2 wrong use or no connection · 3 waits f
   review: ["Review: {0} ({1}/10)", "审阅：{0}（{1}/10）"],
   retracted: ["(taken back)", "（已撤回）"],
   retry: ["The provider asks to wait until {0}", "服务商要求等到 {0}"],
-  files: ["Files", "文件"],
+  file: ["File: {0} ({1} B)", "文件：{0}（{1} B）"],
   completed: ["Done", "已完成"],
   stopped: ["Stopped", "已停止"],
   turnFailed: ["Failed", "失败"],
