@@ -10,6 +10,8 @@ export interface Vars {
   /** Named settings, JSON. */
   PROFILES?: string;
   SANDBOX?: string;
+  /** Hosts that a webhook may tell although they are private, comma-separated. */
+  WEBHOOK_ALLOW_PRIVATE?: string;
 }
 
 export type Bindings = Env & Vars;

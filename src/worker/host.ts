@@ -14,10 +14,11 @@ import type { SettingsLayer } from "../core/settings.ts";
 import { directoryStub } from "./directory.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
-import { EXPIRE, Jobs } from "./jobs.ts";
+import { EXPIRE, Jobs, WEBHOOK } from "./jobs.ts";
 import { problem } from "./problem.ts";
 import { Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
+import { Webhook } from "./webhook.ts";
 import { infoOf } from "./wire.ts";
 
 /** Sleeps shorter than this are slept in memory; longer ones by the alarm, so that the object may go. */
@@ -34,6 +35,7 @@ export class Host {
   readonly #ctx: DurableObjectState;
   readonly #env: Bindings;
   readonly #lifecycle: Lifecycle;
+  readonly #webhook: Webhook;
   #engine: Engine | null = null;
   #own: SettingsLayer | null = null;
   #reading: Promise<SettingsLayer> | null = null;
@@ -45,6 +47,7 @@ export class Host {
     this.#env = env;
     this.#lifecycle = lifecycle;
     this.sockets = new Sockets(ctx);
+    this.#webhook = new Webhook(ctx.storage, env);
     this.jobs = new Jobs(lifecycle);
   }
 
@@ -117,6 +120,7 @@ export class Host {
 
   /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
   async onJob({ job }: LifecycleJobContext): Promise<{ rescheduleAt: number } | undefined> {
+    if (job.fn === WEBHOOK) return this.#tellWebhook(job.id);
     const engine = this.open();
     if (!engine) return undefined;
     if (job.fn === EXPIRE) return this.#expire(engine);
@@ -124,6 +128,7 @@ export class Host {
     engine.drive.kick();
     // A job that fails three times is given up by the lifecycle, so a list that cannot be told must not fail it.
     const told = engine.store.session().status === "running" || (await this.#tell());
+    await this.#armWebhook();
     // Read again: whoever spoke while the list was told has relied on this very job.
     const { status, retry } = engine.store.session();
     if (status === "running" || !told) return { rescheduleAt: Jobs.next(retry?.at) };
@@ -147,12 +152,14 @@ export class Host {
     return undefined;
   }
 
-  #committed({ session, events }: Change, before: Session): void {
+  #committed(change: Change, before: Session): void {
+    const { session, events } = change;
     const changed = session.status !== before.status;
     // A command is a whole turn in one commit: the status may be the same before and after.
     const ended = events.some((e) => e.event === "status_update" && e.data.status !== "running");
     this.sockets.events(events, ended ? { session_id: session.id, run: session.run } : null);
     const renamed = session.title !== before.title || session.pinned !== before.pinned;
+    if (ended) this.#webhook.note(change);
     if (ended) this.#ctx.waitUntil(this.#rest());
     else if (changed || renamed) this.#ctx.waitUntil(this.#tell());
   }
@@ -162,6 +169,7 @@ export class Host {
     const engine = this.#engine;
     if (!engine) return;
     await engine.box.rest();
+    await this.#armWebhook();
     const told = await this.#tell();
     const { status, ephemeral } = engine.store.session();
     if (!told || status === "running" || this.#engine !== engine) return;
@@ -169,6 +177,14 @@ export class Host {
     if (ephemeral && status !== "waiting") {
       await this.jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
     }
+  }
+
+  async #armWebhook(): Promise<void> {
+    for (const job of this.#webhook.jobs(Date.now())) await this.jobs.push(job);
+  }
+  async #tellWebhook(id: string): Promise<{ rescheduleAt: number } | undefined> {
+    const at = await this.#webhook.deliver(id, Date.now);
+    return at === null ? undefined : { rescheduleAt: at };
   }
 
   /** Tells the owner's list; what it does not acknowledge is sent again by the wake job. */

@@ -12,6 +12,7 @@ import type { Bindings } from "../env.ts";
 import { newSessionId, sessionStub } from "../ids.ts";
 import { NO_SESSION, unwrap } from "../problem.ts";
 import { check, readJson } from "../validate.ts";
+import { checkWebhook } from "../webhook.ts";
 import { infoOf } from "../wire.ts";
 
 export const sessionRoutes = new Hono<App>();
@@ -34,6 +35,7 @@ async function create(
     ephemeral: body.ephemeral ?? false,
   };
   knownProfile(env, start.settings.profile);
+  checkWebhook(env, start.settings);
   // A deployment that is configured wrongly says so before anything is made.
   outerLayers(env, {}, start.settings.profile);
   const info = infoOf(newSession({ ...start, at: Date.now() }));
@@ -76,6 +78,7 @@ sessionRoutes.get("/:id", async (c) =>
 sessionRoutes.patch("/:id", async (c) => {
   const body = await readJson(c.req.raw, PatchBody);
   knownProfile(c.env, body.settings?.profile);
+  checkWebhook(c.env, body.settings);
   return c.json(unwrap(await sessionStub(c.env, c.req.param("id")).patch(c.var.owner, body)));
 });
 

@@ -9,6 +9,7 @@ import { awaitTurn, connect, eventStream, upgradeOf } from "../feed.ts";
 import { newSessionId, sessionStub } from "../ids.ts";
 import { NO_SESSION, problem, unwrap } from "../problem.ts";
 import { check, readJson } from "../validate.ts";
+import { checkWebhook } from "../webhook.ts";
 
 export const turnRoutes = new Hono<App>();
 
@@ -21,6 +22,7 @@ function waitSeconds(c: Context<App>): number {
 turnRoutes.post("/:id/messages", async (c) => {
   const body = await readJson(c.req.raw, MessageBody);
   knownProfile(c.env, body.settings?.profile);
+  checkWebhook(c.env, body.settings);
   const stub = sessionStub(c.env, c.req.param("id"));
   const ack = unwrap(await stub.say(c.var.owner, { ...body, id: body.id ?? newSessionId() }));
   const seconds = waitSeconds(c);
