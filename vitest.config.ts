@@ -11,6 +11,7 @@ export default defineConfig({
           include: [
             "test/core/**/*.test.ts",
             "test/page/**/*.test.ts",
+            "test/cli/**/*.test.ts",
             "test/tools/**/*.test.ts",
             "test/faults/**/*.test.ts",
           ],

@@ -428,7 +428,13 @@ export class Harness {
   keep(outcome: Outcome): Change {
     return this.drive.keep(outcome);
   }
-  say(message: string, delivery: Delivery = "steer", clientId = `u${++this.ids}`): Change {
+  say(
+    message: string,
+    delivery: Delivery = "steer",
+    clientId = `u${++this.ids}`,
+    plain = false,
+    before = "",
+  ): Change {
     const settings = mergeSettings([this.settings]);
     return this.keep({
       type: "said",
@@ -437,6 +443,8 @@ export class Harness {
       attachments: [],
       delivery,
       settings,
+      plain,
+      before,
     });
   }
   answer(message: string): Change {

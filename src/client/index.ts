@@ -11,15 +11,15 @@ export {
   type SessionPatch,
 } from "./http.ts";
 export { newId } from "./id.ts";
+export { type OpenSocket, openByFetch, type SocketLike } from "./open.ts";
 export { fromSnapshot, reduce, reduceAll, withSnapshot } from "./reduce.ts";
 export {
   Connection,
   type ConnectionState,
   type ConnectOptions,
   type Frame,
-  type OpenSocket,
   type Outgoing,
   type Receipt,
-  type SocketLike,
 } from "./socket.ts";
+export { type RunOptions, type Talk, type TalkOptions, type Task, talk } from "./talk.ts";
 export * from "./view.ts";

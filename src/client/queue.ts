@@ -6,6 +6,7 @@
  * Q3  Nothing is waiting once the turn has ended.
  */
 import type { Event, EventData } from "../core/events.ts";
+import { routeOf } from "../core/route.ts";
 import { changeRow } from "./items.ts";
 import { allRows, type Queued, type Row, type UserItem, type View } from "./view.ts";
 
@@ -14,6 +15,8 @@ const isBusy = (view: View) => view.status === "running" || view.wait !== null;
 export function enqueue(view: View, event: Extract<Event, { event: "message" }>): View {
   const { data } = event;
   if (data.role !== "user" || !isBusy(view)) return view;
+  // A command has been answered. (An escaped one has a delivery, as every task to a running turn.)
+  if (!data.delivery && routeOf(data.content, "agent").type !== "task") return view;
   const delivery = data.delivery ?? "steer";
   const queued: Queued = { id: data.message_id, text: data.content, delivery };
   return { ...view, queue: [...view.queue, queued] };

@@ -10,6 +10,7 @@
  */
 import { titleFrom } from "../core/chars.ts";
 import type { Event } from "../core/events.ts";
+import { routeOf } from "../core/route.ts";
 import type { SessionView } from "../core/wire.ts";
 import { foldEvent } from "./fold.ts";
 import { changeTool, isStored, mapRows } from "./items.ts";
@@ -98,6 +99,8 @@ function stored(view: View, event: Event): View {
 /** Until someone gives a title, it is the first line of the first message. */
 function nameIt(view: View, event: Event): View {
   if (view.title !== "" || event.event !== "message" || event.data.role !== "user") return view;
+  // A command is not what the session is about.
+  if (routeOf(event.data.content, "agent").type !== "task") return view;
   return { ...view, title: titleFrom(event.data.content, 80) };
 }
 

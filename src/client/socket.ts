@@ -9,17 +9,7 @@
  */
 import type { ClientFrame, ServerFrame } from "../core/wire.ts";
 import { backoff, cancel, type Timer } from "./backoff.ts";
-
-/** What a browser, a Worker and Node 22 agree on. */
-export interface SocketLike {
-  send(data: string): void;
-  close(code?: number, reason?: string): void;
-  addEventListener(
-    type: "open" | "message" | "close" | "error",
-    listener: (event: { data?: unknown }) => void,
-  ): void;
-}
-export type OpenSocket = (url: string, headers: Record<string, string>) => SocketLike;
+import { type OpenSocket, openSocket, type SocketLike } from "./open.ts";
 
 /** Any frame from the server, with batches already unpacked. */
 export type Frame = Exclude<ServerFrame, { type: "batch" }>;
@@ -50,12 +40,7 @@ const PONG_MS = 10_000;
 /** A connection that lived less long does not reset the back-off. */
 const STABLE_MS = 5_000;
 
-type HeaderSocket = new (url: string, init?: { headers: Record<string, string> }) => SocketLike;
-/** Node's WebSocket takes headers; a browser's would throw, and needs none. */
-const openDefault: OpenSocket = (url, headers) => {
-  const Socket = WebSocket as unknown as HeaderSocket;
-  return Object.keys(headers).length > 0 ? new Socket(url, { headers }) : new Socket(url);
-};
+const CLOSED: Receipt = { ok: false, code: "closed", message: "The connection was closed" };
 
 export class Connection {
   readonly #options: ConnectOptions;
@@ -68,6 +53,7 @@ export class Connection {
   #openedAt = 0;
   /** The log began anew: its first event may carry any number. */
   #fresh = false;
+  #closed = false;
   #retry: Timer;
   #ping: Timer;
   #pong: Timer;
@@ -88,6 +74,7 @@ export class Connection {
 
   /** Resolves when the frame is durable, or was refused. */
   send(frame: Outgoing): Promise<Receipt> {
+    if (this.#closed) return Promise.resolve(CLOSED);
     return new Promise((settle) => {
       this.#outbox.set(frame.id, { frame, settle });
       if (this.#state === "open") this.#write(frame);
@@ -103,18 +90,19 @@ export class Connection {
 
   /** For good. What was not acknowledged is given up. */
   close(): void {
+    this.#closed = true;
     this.#detach();
     cancel(this.#retry);
     this.#retry = undefined;
     for (const { settle } of this.#outbox.values()) {
-      settle({ ok: false, code: "closed", message: "The connection was closed" });
+      settle(CLOSED);
     }
     this.#outbox.clear();
   }
 
   #open(): void {
     this.#retry = undefined;
-    const { baseUrl, session, token, open = openDefault } = this.#options;
+    const { baseUrl, session, token, open = openSocket } = this.#options;
     const cursor = new URLSearchParams({ after: String(this.#seq) });
     if (this.#epoch !== "") cursor.set("epoch", this.#epoch);
     const base = baseUrl.replace(/^http/, "ws");

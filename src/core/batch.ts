@@ -12,6 +12,7 @@ import { overBudget, reached } from "./budget.ts";
 import type { Call } from "./call.ts";
 import { batchOf, endCall, endOpenCalls, isOpen, patchCall, startCall } from "./calls.ts";
 import { clean, head, headAndTail } from "./chars.ts";
+import { endOwn } from "./command.ts";
 import {
   type Draft,
   harnessFor,
@@ -208,6 +209,7 @@ function closeBatch(d: Draft, files: FileInfo[], looked = false): void {
 
 /** A dispatched call has ended. */
 export function takeResult(d: Draft, call: Call, result: ToolResult): void {
+  if (call.kind === "own") return endOwn(d, call, result);
   if (call.kind === "terminal") {
     patchCall(d, call.id, { state: "judged" });
     return closeBatch(d, result.files ?? [], true);

@@ -6,6 +6,7 @@
  * M2  A yes gives a new allowance of the same size, from there on; a no stops the turn.
  * M3  A cost that is not known is null, never zero, and cannot reach a limit: that is said once a turn.
  */
+import { dollars } from "./cost.ts";
 import { type Draft, emit, openWait, say } from "./draft.ts";
 import type { Amounts } from "./session.ts";
 import { settingsOf } from "./session.ts";
@@ -16,9 +17,6 @@ interface Tokens {
   output_tokens: number;
   cached_tokens: number;
 }
-/** Sums of small dollars stay readable: a ten-billionth is exact enough. */
-const dollars = (n: number): number => Math.round(n * 1e10) / 1e10;
-
 /** US dollars of one call. `models`: the name that was asked for, then the one that answered. */
 export function costOf(prices: Settings["prices"], models: string[], u: Tokens): number | null {
   const named = models.find((m) => Object.hasOwn(prices, m));
@@ -33,10 +31,6 @@ export function costOf(prices: Settings["prices"], models: string[], u: Tokens):
       1_000_000,
   );
 }
-
-/** A sum of costs, as far as they are known. */
-export const addCost = (sum: number | null, cost: number | null): number | null =>
-  cost === null ? sum : dollars((sum ?? 0) + cost);
 
 export function use(d: Draft, amounts: Partial<Amounts>): void {
   const { tokens, cost, tools } = d.s.used;

@@ -16,8 +16,11 @@ export interface Call {
   index: number;
   name: string;
   toolkit: string;
-  /** copy: a read that was made before in this step; its result is fetched instead. void: answered at once. */
-  kind: "work" | "notify" | "ask" | "terminal" | "copy" | "void";
+  /**
+   * copy: a read that was made before in this step; its result is fetched instead. void: answered at once. own: a
+   * person's command line, which no model has asked for.
+   */
+  kind: "work" | "notify" | "ask" | "terminal" | "copy" | "void" | "own";
   /** What it is and is called with, in short: the same key is the same call. */
   key?: string;
   /** Idempotency key of an effect: the same while its outcome is unknown, another after a known result. */

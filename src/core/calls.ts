@@ -8,10 +8,11 @@
 import { use } from "./budget.ts";
 import type { Batch, Call } from "./call.ts";
 import { clean, head } from "./chars.ts";
-import { answerCall, type Draft, emit } from "./draft.ts";
+import { answerCall, type Draft, emit, tell } from "./draft.ts";
 import { spend } from "./ledger.ts";
 import { LIMITS } from "./limits.ts";
-import type { RowKind } from "./memory.ts";
+import { memoriesOf, type RowKind } from "./memory.ts";
+import { ranByUser } from "./prompt.ts";
 import type { JsonObject } from "./tool.ts";
 
 export function batchOf(d: Draft): Batch {
@@ -35,12 +36,14 @@ const face = (c: Call) => ({
   ...(c.brief ? { brief: c.brief } : {}),
 });
 
+/** It has `tool` events: something runs that people see. */
+const isSeen = (c: Call): boolean => c.kind === "work" || c.kind === "own";
+
 /** Commits the intent to run a call. Terminal calls run too, when they have attachments to look up: unseen. */
 export function startCall(d: Draft, call: Call): void {
   patchCall(d, call.id, { state: "running", since: d.at });
-  if (call.kind !== "work") return;
-  use(d, { tools: 1 });
-  emit(d, "tool", { ...face(call), status: "calling" });
+  if (call.kind === "work") use(d, { tools: 1 });
+  if (isSeen(call)) emit(d, "tool", { ...face(call), status: "calling" });
 }
 
 export interface Ending {
@@ -51,10 +54,17 @@ export interface Ending {
   kind?: RowKind;
 }
 
+/** No reply of a model holds a person's own call, so its result is told in words to every memory. */
+function recall(d: Draft, call: Call, text: string): void {
+  const told = ranByUser(String(call.args.command), text);
+  for (const memory of memoriesOf(d.s.mode)) tell(d, memory, "said", told);
+}
+
 export function endCall(d: Draft, call: Call, ending: Ending): void {
-  answerCall(d, batchOf(d).memory, call, ending.text, ending.kind);
+  if (call.kind === "own") recall(d, call, ending.text);
+  else answerCall(d, batchOf(d).memory, call, ending.text, ending.kind);
   patchCall(d, call.id, { state: "ended", ok: ending.ok });
-  if (call.kind !== "work" || call.state !== "running") return;
+  if (!isSeen(call) || call.state !== "running") return;
   d.s.usage = { ...d.s.usage, tool_calls: d.s.usage.tool_calls + 1 };
   d.s.ledger = spend(d.s.ledger, d.at, "", { tool_calls: 1 });
   emit(d, "tool", {

@@ -132,10 +132,12 @@ export interface Need {
   tokens(chars: number): number;
   /** The provider has found it too long, whatever the estimate says. */
   forced: boolean;
+  /** A person wants it shorter, however long it is. */
+  asked: boolean;
 }
 
-function phaseAt(ratio: number, { compact, forced }: Need): number {
-  if (forced) return 3;
+function phaseAt(ratio: number, { compact, forced, asked }: Need): number {
+  if (forced || asked) return 3;
   if (!compact.enabled) return ratio >= 1 ? 3 : 0;
   const thresholds = [...compact.phaseThresholds, 1, 1, 1].map((t) => Math.min(t, 1));
   return thresholds
@@ -159,7 +161,7 @@ export function compaction(need: Need): { boundary: Boundary; from: number } | n
   const phase = Math.max(held.phase, phaseAt(from / window, need));
   if (phase === 0) return null;
   const settled = held.tokens > 0 && from < held.tokens + STEP * window;
-  if (settled && phase === held.phase && !forced) return null;
+  if (settled && phase === held.phase && !forced && !need.asked) return null;
   const before = Math.max(held.before, recentFrom(rows, need.compact.keepRecentSteps));
   // Each try is tighter than the one before; the first that is enough is taken.
   const last = (rows.at(-1)?.id ?? 0) + 1;

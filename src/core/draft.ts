@@ -9,10 +9,12 @@
 import type { Call } from "./call.ts";
 import { clean, head } from "./chars.ts";
 import type {
+  Delivery,
   Event,
   EventBody,
   EventData,
   EventName,
+  FileInfo,
   NudgeReason,
   Phase,
   Status,
@@ -144,6 +146,23 @@ export function openWait(d: Draft, wait: Omit<Wait, "wait_id" | "since">): void 
 export const harnessFor = (d: Draft): Harness => harnessOf(settingsOf(d.s), policyOf(d.s).role);
 
 export const limits = (d: Draft): Settings["limits"] => settingsOf(d.s).limits;
+
+/** A person's message, as soon as it is accepted. `delivery`: how it reaches a turn that is under way. */
+export function hear(
+  d: Draft,
+  said: { text: string; attachments: FileInfo[]; clientId: string; delivery?: Delivery },
+): string {
+  const id = newId(d, "m");
+  emit(d, "message", {
+    message_id: id,
+    role: "user",
+    content: said.text,
+    attachments: said.attachments,
+    client_id: said.clientId,
+    ...(said.delivery ? { delivery: said.delivery } : {}),
+  });
+  return id;
+}
 
 /** A message of the assistant's. */
 export function speak(

@@ -21,6 +21,7 @@ import type { Change, Flight, LiveFrame, ModelRequest, Piece, Ports, ToolRun } f
 import { REPEATED } from "./prompt.ts";
 import { buildRequest, shorten } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
+import { routeOf } from "./route.ts";
 import { type Session, settingsOf } from "./session.ts";
 import type { JsonObject } from "./tool.ts";
 import { createTracer } from "./trace.ts";
@@ -199,7 +200,10 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
 
   /** Arguments too large for the head stand in the reply's row. */
   function wholeArguments(call: Call): JsonObject {
-    const batch = store.session().batch;
+    const { batch, turn, mode } = store.session();
+    // No model wrote it: it is what the turn began with.
+    const route = call.kind === "own" ? routeOf(turn?.message ?? "", mode) : null;
+    if (route?.type === "shell") return { command: route.command };
     const row = batch && store.rows(batch.memory).find((r) => r.id === batch.row);
     if (!row) throw new Error("the reply of an open call is missing");
     const message = JSON.parse(row.json) as { tool_calls: { function: { arguments: string } }[] };

@@ -11,6 +11,7 @@
 import { advance, takeResult } from "./batch.ts";
 import { endCall, patchCall } from "./calls.ts";
 import { clean, titleFrom } from "./chars.ts";
+import { loseOwn } from "./command.ts";
 import type { Draft } from "./draft.ts";
 import * as draft from "./draft.ts";
 import { LIMITS } from "./limits.ts";
@@ -128,6 +129,7 @@ function ran(d: Draft, callId: string, result: ToolResult): boolean {
 function compacted(d: Draft, o: Extract<Outcome, { type: "compacted" }>): void {
   const { memory, boundary, from } = o;
   d.s.compacted = { ...d.s.compacted, [memory]: boundary };
+  d.s.squeeze = d.s.squeeze.filter((m) => m !== memory);
   if (d.s.overflow === "found") d.s.overflow = "met";
   draft.emit(d, "compaction", {
     role: policyOf(d.s).role,
@@ -159,8 +161,9 @@ function lost(d: Draft): boolean {
     return true;
   }
   for (const call of d.s.batch?.calls.filter((c) => c.state === "running") ?? []) {
-    if (call.recovery === "report") endCall(d, call, { ok: false, text: NOT_RUN.lost });
-    else patchCall(d, call.id, { reopened: true });
+    if (call.recovery !== "report") patchCall(d, call.id, { reopened: true });
+    else if (call.kind === "own") loseOwn(d, call);
+    else endCall(d, call, { ok: false, text: NOT_RUN.lost });
   }
   advance(d);
   return true;

@@ -3,6 +3,7 @@
  *
  * L1  It is small: the newest days, and so many models of each. Whoever keeps accounts hears of a day while it is here.
  */
+import { addCost } from "./cost.ts";
 import type { Reply } from "./ports.ts";
 import { NO_USAGE, type Usage } from "./session.ts";
 
@@ -14,9 +15,6 @@ const MODELS = 20;
 
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-const sum = (a: number | null, b: number | null): number | null =>
-  a === null ? b : b === null ? a : a + b;
-
 export const addUsage = (a: Usage, b: Usage): Usage => ({
   model_calls: a.model_calls + b.model_calls,
   tool_calls: a.tool_calls + b.tool_calls,
@@ -24,7 +22,7 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
   output_tokens: a.output_tokens + b.output_tokens,
   cached_tokens: a.cached_tokens + b.cached_tokens,
   measured: a.measured && b.measured,
-  cost_usd: sum(a.cost_usd, b.cost_usd),
+  cost_usd: addCost(a.cost_usd, b.cost_usd),
 });
 
 /** For a provider that says nothing: four characters a token. */

@@ -4,7 +4,13 @@
  * M2  Rows are immutable, and numbered when their place is known: a reply reserves the rows of its results, so
  *     results stand in call order whenever they arrive, and no result waits in the head.
  */
+import type { Mode } from "./session.ts";
+
 export type MemoryName = "planner" | "executor" | "reviewer" | "assistant";
+
+/** The memories that a session of this mode speaks from; the first one hears the person. */
+export const memoriesOf = (mode: Mode): [MemoryName, ...MemoryName[]] =>
+  mode === "agent" ? ["planner", "executor"] : ["assistant"];
 
 /** One message of a memory, its JSON exactly as it is sent to the model. */
 export interface Row {

@@ -23,6 +23,10 @@ export interface Said {
   delivery: Delivery;
   /** Effective settings, for a turn that begins with this message. */
   settings: Settings;
+  /** Its sender says that it is a task, whatever it begins with. */
+  plain?: boolean;
+  /** What was said so far, when this may change the mode: other memories do not know it. */
+  before?: string;
 }
 export type Outcome =
   | Said

@@ -4,6 +4,7 @@ import { advance, takeAnswer } from "./batch.ts";
 import { allowMore } from "./budget.ts";
 import { batchOf, endCall, isOpen, patchCall } from "./calls.ts";
 import { clean, head, titleFrom } from "./chars.ts";
+import { routeIn, takeCommand } from "./command.ts";
 import type { Draft } from "./draft.ts";
 import * as draft from "./draft.ts";
 import type { FileInfo } from "./events.ts";
@@ -16,10 +17,15 @@ import * as turn from "./turn.ts";
 
 /** False: nothing came of it. */
 export function said(d: Draft, o: Said): boolean {
-  if (d.s.wait?.kind === "question") return answered(d, o.text, o.clientId, o.attachments);
+  const route = routeIn(d.s, o.text, o.plain === true);
+  if (route.type !== "task") {
+    takeCommand(d, o, route);
+    return true;
+  }
+  if (d.s.wait?.kind === "question") return answered(d, route.text, o.clientId, o.attachments);
   const busy = d.s.status === "running" || d.s.status === "waiting";
   if (busy && o.delivery === "reject") return false;
-  const text = clean(o.text);
+  const text = clean(route.text);
   if (!busy) {
     turn.beginTurn(d);
     const attachments = o.attachments.map((f) => f.path);
@@ -30,15 +36,8 @@ export function said(d: Draft, o: Said): boolean {
       d.s.titled = true;
     }
   }
-  const id = draft.newId(d, "m");
-  draft.emit(d, "message", {
-    message_id: id,
-    role: "user",
-    content: text,
-    attachments: o.attachments,
-    client_id: o.clientId,
-    ...(busy ? { delivery: o.delivery } : {}),
-  });
+  const { clientId, attachments, delivery } = o;
+  const id = draft.hear(d, { text, attachments, clientId, ...(busy ? { delivery } : {}) });
   d.client = { id: o.clientId, seq: d.s.seq, as: o.delivery };
   d.s.preview = head(text.replace(/\s+/g, " ").trim(), 140);
   const paths = o.attachments.map((f) => f.path);

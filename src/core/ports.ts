@@ -111,7 +111,8 @@ export interface Change {
 export interface ClientMark {
   id: string;
   seq: number;
-  as: Delivery | "answer" | "stop";
+  /** command: it was answered at once, beside the turn under way. */
+  as: Delivery | "answer" | "stop" | "command";
 }
 
 /** The durable side of one session. */

@@ -114,6 +114,14 @@ export const summarize = (plan: Plan, spent: boolean, unmet: string[] | null): s
     tag("prior_steps", priorSteps(plan)),
   ].join("\n");
 
+/** A command line that the person ran; what it printed is data, not a wish. */
+export const ranByUser = (command: string, result: string): string =>
+  `The user ran a command in the sandbox. Nothing is asked of you yet.\n${tag("command", command)}\n${tag("output", result)}`;
+
+/** What was said before the session went on in another mode. */
+export const earlier = (conversation: string): string =>
+  `The conversation so far, before the user changed the mode. Nothing is asked of you yet.\n${tag("conversation", conversation)}`;
+
 /** Stands at the end of a history that was shortened. */
 export const compactedHint = (phase: number, plan: Plan | null, tools: string[]): string =>
   [

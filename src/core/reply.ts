@@ -1,9 +1,10 @@
 /** What a model call came to: a reply, judged and taken in; or a failure, tried again or final. */
 import { replyMessage } from "./accept.ts";
 import { openBatch } from "./batch.ts";
-import { addCost, costOf, tellUnknown, use } from "./budget.ts";
+import { costOf, tellUnknown, use } from "./budget.ts";
 import { head } from "./chars.ts";
 import { estimate } from "./compaction.ts";
+import { addCost } from "./cost.ts";
 import type { LeftOut } from "./dialect.ts";
 import type { Draft } from "./draft.ts";
 import * as draft from "./draft.ts";
@@ -97,6 +98,8 @@ export function replied(d: Draft, raw: Reply, inputChars: number): void {
   const harness = draft.harnessFor(d);
   Object.assign(d.s, { restarts: 0, tries: 0, retry: null, overflow: "no" });
   d.s.iterations += 1;
+  // What was to be shortened has been, or there was nothing to gain.
+  if (d.s.squeeze.length > 0) d.s.squeeze = d.s.squeeze.filter((m) => m !== policy.memory);
   countUsage(d, raw, inputChars);
   learnScale(d, raw, inputChars);
   const { offered, leftOut } = frontOf(d.s, d.kit);

@@ -61,10 +61,11 @@ export function shorten(
     s.windows[key] ?? Number.POSITIVE_INFINITY,
   );
   const forced = s.overflow === "found";
+  const asked = s.squeeze.includes(memory);
   const tokens = tokensIn(s, memory);
   const least = compact.enabled ? Math.min(...compact.phaseThresholds, 1) : 1;
   // The usual case costs one look at a length.
-  if (!forced && tokens(request.body.length) < least * window) return null;
+  if (!forced && !asked && tokens(request.body.length) < least * window) return null;
   return compaction({
     rows,
     held: s.compacted[memory] ?? UNTOUCHED,
@@ -75,6 +76,7 @@ export function shorten(
     sent: (text) => shapeMessage(text, profile).length,
     tokens,
     forced,
+    asked,
   });
 }
 

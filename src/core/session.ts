@@ -179,6 +179,8 @@ export interface State {
   /** The provider found the request too long: it is to be made shorter; it has been. */
   overflow: "no" | "found" | "met";
   error: { code: ErrorCode; message: string } | null;
+  /** Memories that a person wants shortened before their next request. */
+  squeeze: MemoryName[];
 }
 
 export interface Session extends State {
@@ -260,6 +262,7 @@ const BLANK: Session = {
   scale: {},
   overflow: "no",
   error: null,
+  squeeze: [],
   plan: null,
   queue: [],
   settings: {},

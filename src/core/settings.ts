@@ -71,6 +71,11 @@ const McpServer = z.object({
   enabled: z.boolean().optional(),
   approval: Verdict.optional(),
 });
+/** Who is told when a session waits or a turn ends; an empty address: nobody. The secret is write-only. */
+const Webhook = z.object({
+  url: z.union([z.literal(""), z.url({ protocol: /^https?$/ }).max(2_000)]),
+  secret: z.string().max(200),
+});
 
 /** A read that is made before the first word; `{message}` in a text stands for what the person said. */
 const Seed = z.object({
@@ -119,6 +124,7 @@ export const SettingsLayer = z
       })
       .partial(),
     mcp: z.object({ servers: z.record(z.string(), McpServer) }).partial(),
+    webhook: Webhook.partial(),
   })
   .partial();
 export type SettingsLayer = z.infer<typeof SettingsLayer>;
@@ -147,6 +153,7 @@ export interface Settings {
     unattended: "wait" | "block";
   };
   mcp: { servers: Record<string, z.infer<typeof McpServer>> };
+  webhook: z.infer<typeof Webhook>;
 }
 
 export const DEFAULTS: Settings = {
@@ -186,6 +193,7 @@ export const DEFAULTS: Settings = {
   duplicates: { enabled: true, stagnationLaps: 2 },
   tools: { enabled: ["*"], approval: {}, unattended: "wait" },
   mcp: { servers: {} },
+  webhook: { url: "", secret: "" },
 };
 
 type Plain = Record<string, unknown>;
@@ -276,6 +284,11 @@ export function mergeSettings(layers: (SettingsLayer | undefined)[]): Settings {
       layers.map((l) => l?.budget),
     ),
     tools: strictestTools(layers.map((l) => l?.tools)),
+    // Address and secret belong together: nobody signs with the secret of a layer further out.
+    webhook: {
+      ...DEFAULTS.webhook,
+      ...layers.findLast((l) => l?.webhook?.url !== undefined)?.webhook,
+    },
   };
 }
 

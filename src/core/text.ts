@@ -1,6 +1,7 @@
 /** Every sentence of the core that a person may read, in English and Chinese. */
 
 import { head } from "./chars.ts";
+import { EN as COMMANDS_EN, ZH as COMMANDS_ZH, type CommandWords } from "./command-text.ts";
 import type { Step } from "./events.ts";
 
 export type Locale = "en" | "zh";
@@ -34,6 +35,7 @@ interface Words {
   reviewFailed(why: string): string;
   budget(over: { what: "tokens" | "cost" | "tools"; used: number; max: number }): string;
   costUnknown(model: string): string;
+  commands: CommandWords;
 }
 
 const why = (s: Step) => head(s.error ?? s.result ?? "", 1_000);
@@ -41,6 +43,7 @@ const why = (s: Step) => head(s.error ?? s.result ?? "", 1_000);
 const list = (lines: string[]) => lines.map((line) => `- ${line}`).join("\n");
 
 const EN: Words = {
+  commands: COMMANDS_EN,
   retryExhausted: (n) =>
     `The model gave ${n} unusable replies in a row. Nothing was lost; try again or choose another model.`,
   outputLimit: (n) =>
@@ -82,6 +85,7 @@ const EN: Words = {
     `The price of ${model} is not known, so the limit on cost cannot hold for it. Give it in the settings, under prices.`,
 };
 const ZH: Words = {
+  commands: COMMANDS_ZH,
   retryExhausted: (n) =>
     `模型连续 ${n} 次给出无法使用的回复。没有丢失任何内容;请重试或换一个模型。`,
   outputLimit: (n) => `模型的回复连续 ${n} 次在输出上限处被截断,因此都没有采用。`,

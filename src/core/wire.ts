@@ -59,6 +59,8 @@ export const MessageBody = z.object({
   text: Text,
   attachments: z.array(z.string().max(4096)).max(LIMITS.attachments).optional(),
   delivery: z.enum(DELIVERIES).optional(),
+  /** task: never a command, whatever it begins with; for senders who pass on other people's words. */
+  route: z.enum(["auto", "task"]).optional(),
   settings: SettingsBody.optional(),
 });
 export const AnswerBody = z.object({

@@ -40,6 +40,10 @@ function tokensOf(env: Bindings): Map<string, string> | null {
   return env.AUTH_TOKEN?.trim() ? new Map([[env.AUTH_TOKEN.trim(), "default"]]) : null;
 }
 
+/** Somebody must sign in; without, only loopback is served. */
+export const authConfigured = (env: Bindings): boolean =>
+  Boolean(env.AUTH_TOKENS?.trim() || env.AUTH_TOKEN?.trim() || env.ACCESS_TEAM_DOMAIN);
+
 const digest = async (text: string): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 

@@ -12,6 +12,8 @@ export interface Vars {
   /** Named settings, JSON. */
   PROFILES?: string;
   SANDBOX?: string;
+  /** Hosts that a webhook may tell although they are private, comma-separated. */
+  WEBHOOK_ALLOW_PRIVATE?: string;
 }
 
 /** The rate limiter is optional: a configuration may do without it. */

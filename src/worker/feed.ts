@@ -2,9 +2,7 @@
  * A stream that the Worker holds for an HTTP client over a hibernatable socket to the session: the session sleeps
  * while the stream stays open, and the stream ends with its client.
  */
-import { addCost } from "../core/budget.ts";
-import type { Event } from "../core/events.ts";
-import { NO_USAGE, type Usage } from "../core/session.ts";
+import { Tally } from "../core/tally.ts";
 import type { ServerFrame, TurnResult } from "../core/wire.ts";
 import type { SessionStub } from "./ids.ts";
 
@@ -74,52 +72,6 @@ export function eventStream(ws: WebSocket): ReadableStream<Uint8Array> {
   });
 }
 
-/** What a turn has come to, read off its events. */
-class Tally {
-  message: string | null = null;
-  attachments: TurnResult["attachments"] = [];
-  wait: TurnResult["wait"] = null;
-  error: TurnResult["error"];
-  seq = 0;
-  usage: Usage = { ...NO_USAGE };
-
-  take(e: Event): TurnResult["outcome"] | null {
-    this.seq = e.seq;
-    if (e.event === "message" && e.data.role === "assistant" && e.data.kind !== "plan") {
-      const quiet = e.data.kind === "notice";
-      if (!quiet) Object.assign(this, { message: e.data.content, attachments: e.data.attachments });
-    }
-    if (e.event === "wait") this.wait = e.data;
-    if (e.event === "answer") this.wait = null;
-    if (e.event === "error") this.error = { code: e.data.code, message: e.data.message };
-    if (e.event === "tool" && e.data.status === "called") this.usage.tool_calls += 1;
-    if (e.event === "usage") this.#spend(e.data);
-    if (e.event !== "status_update") return null;
-    const { status } = e.data;
-    return status === "running" || status === "idle" ? null : status;
-  }
-  #spend(u: Extract<Event, { event: "usage" }>["data"]): void {
-    this.usage.model_calls += 1;
-    this.usage.input_tokens += u.input_tokens;
-    this.usage.output_tokens += u.output_tokens;
-    this.usage.cached_tokens += u.cached_tokens;
-    this.usage.measured = this.usage.measured && u.measured;
-    this.usage.cost_usd = addCost(this.usage.cost_usd, u.cost_usd ?? null);
-  }
-  result(outcome: TurnResult["outcome"]): TurnResult {
-    const { message, attachments, wait, usage, seq, error } = this;
-    return {
-      outcome,
-      message,
-      attachments,
-      wait,
-      usage,
-      last_seq: seq,
-      ...(error ? { error } : {}),
-    };
-  }
-}
-
 /** One socket's worth of waiting: the result, or null when the socket closed or the time is over. */
 function hear(ws: WebSocket, tally: Tally, seq: number, ms: number): Promise<TurnResult | null> {
   return new Promise((resolve) => {
@@ -148,8 +100,7 @@ export async function awaitTurn(
   ack: { seq: number; from: number },
   seconds: number,
 ): Promise<TurnResult | null> {
-  const tally = new Tally();
-  tally.seq = ack.from - 1;
+  const tally = new Tally(ack.from - 1);
   const deadline = Date.now() + seconds * 1000;
   for (let left = seconds * 1000; left > 0; left = deadline - Date.now()) {
     const ws = await connect(stub, owner, `after=${tally.seq}&attends=0`).catch(() => null);

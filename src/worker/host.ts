@@ -14,11 +14,12 @@ import type { SettingsLayer } from "../core/settings.ts";
 import { directoryStub } from "./directory.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
-import { EXPIRE, Jobs } from "./jobs.ts";
+import { EXPIRE, Jobs, WEBHOOK } from "./jobs.ts";
 import { problem } from "./problem.ts";
 import { Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import { type Birth, birthIn, unpack } from "./unpack.ts";
+import { Webhook } from "./webhook.ts";
 import { infoOf } from "./wire.ts";
 
 /** Sleeps shorter than this are slept in memory; longer ones by the alarm, so that the object may go. */
@@ -41,6 +42,7 @@ export class Host {
   readonly #ctx: DurableObjectState;
   readonly #env: Bindings;
   readonly #lifecycle: Lifecycle;
+  readonly #webhook: Webhook;
   #engine: Engine | null = null;
   #own: SettingsLayer | null = null;
   #reading: Promise<SettingsLayer> | null = null;
@@ -52,6 +54,7 @@ export class Host {
     this.#env = env;
     this.#lifecycle = lifecycle;
     this.sockets = new Sockets(ctx);
+    this.#webhook = new Webhook(ctx.storage, env);
     this.jobs = new Jobs(lifecycle);
   }
 
@@ -126,6 +129,7 @@ export class Host {
 
   /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
   async onJob({ job }: LifecycleJobContext): Promise<{ rescheduleAt: number } | undefined> {
+    if (job.fn === WEBHOOK) return this.#tellWebhook(job.id);
     const engine = this.open();
     if (job.fn === EXPIRE) return engine ? this.#expire(engine) : this.#unborn();
     if (!engine) return undefined;
@@ -133,6 +137,7 @@ export class Host {
     engine.drive.kick();
     // A job that fails three times is given up by the lifecycle, so a list that cannot be told must not fail it.
     const told = engine.store.session().status === "running" || (await this.#tell());
+    await this.#armWebhook();
     // Read again: whoever spoke while the list was told has relied on this very job.
     const { status, retry } = engine.store.session();
     if (status === "running" || !told) return { rescheduleAt: Jobs.next(retry?.at) };
@@ -187,11 +192,14 @@ export class Host {
     return undefined;
   }
 
-  #committed({ session, events }: Change, before: Session): void {
+  #committed(change: Change, before: Session): void {
+    const { session, events } = change;
     const changed = session.status !== before.status;
-    const ended = changed && session.status !== "running";
+    // A command is a whole turn in one commit: the status may be the same before and after.
+    const ended = events.some((e) => e.event === "status_update" && e.data.status !== "running");
     this.sockets.events(events, ended ? { session_id: session.id, run: session.run } : null);
     const renamed = session.title !== before.title || session.pinned !== before.pinned;
+    if (ended) this.#webhook.note(change);
     if (ended) this.#ctx.waitUntil(this.#rest());
     else if (changed || renamed) this.#ctx.waitUntil(this.#tell());
   }
@@ -201,6 +209,7 @@ export class Host {
     const engine = this.#engine;
     if (!engine) return;
     await engine.box.rest();
+    await this.#armWebhook();
     const told = await this.#tell();
     const { status, ephemeral } = engine.store.session();
     if (!told || status === "running" || this.#engine !== engine) return;
@@ -213,6 +222,14 @@ export class Host {
   async #report(s: Session): Promise<void> {
     await directoryStub(this.#env, s.owner).update(infoOf(s), s.ledger);
   }
+  async #armWebhook(): Promise<void> {
+    for (const job of this.#webhook.jobs(Date.now())) await this.jobs.push(job);
+  }
+  async #tellWebhook(id: string): Promise<{ rescheduleAt: number } | undefined> {
+    const at = await this.#webhook.deliver(id, Date.now);
+    return at === null ? undefined : { rescheduleAt: at };
+  }
+
   /** Tells the owner's list; what it does not acknowledge is sent again by the wake job. */
   async #tell(): Promise<boolean> {
     try {

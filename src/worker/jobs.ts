@@ -8,6 +8,7 @@ import { LIMITS } from "../core/limits.ts";
 
 export const WAKE = "wake";
 export const EXPIRE = "expire";
+export const WEBHOOK = "webhook";
 
 export class Jobs {
   readonly #lifecycle: Lifecycle;
@@ -57,6 +58,9 @@ export class Jobs {
     this.#armed = false;
   }
 
+  async push(job: { id: string; fn: string; time: number }): Promise<void> {
+    await this.#lifecycle.jobs.push({ ...job, singleflight: true });
+  }
   async expireAt(time: number): Promise<void> {
     await this.#lifecycle.jobs.push({ id: EXPIRE, fn: EXPIRE, time });
   }

@@ -4,6 +4,7 @@
  * A1  A client's id is taken in once: the same id again is acknowledged and changes nothing.
  * A2  A refused request has stored nothing.
  */
+import { routeIn } from "../core/command.ts";
 import type { Event, FileInfo, Wait } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { ClientMark } from "../core/ports.ts";
@@ -15,6 +16,7 @@ import type { Engine } from "./engine.ts";
 import { type Answer, no, yes } from "./problem.ts";
 import { patchedLayer } from "./secrets.ts";
 import type { SessionStore } from "./store.ts";
+import { transcript } from "./transcript.ts";
 
 export interface Ack {
   id: string;
@@ -76,7 +78,10 @@ export function say(
   if (!attachments.ok) return attachments;
   const settings = mergeSettings([...layers, s.settings, body.settings]);
   const delivery = body.delivery ?? settings.onBusyMessage;
-  const busy = s.status === "running" || (s.status === "waiting" && s.wait?.kind !== "question");
+  const route = routeIn(s, body.text, body.route === "task");
+  const open = s.status === "running" || (s.status === "waiting" && s.wait?.kind !== "question");
+  // A command waits for nothing: it is answered at once.
+  const busy = open && route.type === "task";
   if (busy && delivery === "reject") {
     return no(
       409,
@@ -100,6 +105,11 @@ export function say(
     attachments: attachments.value,
     delivery,
     settings,
+    plain: body.route === "task",
+    // Read from the whole log, so only where a mode may change.
+    ...(route.type === "command" && route.name === "mode" && route.arg !== ""
+      ? { before: transcript(engine.store) }
+      : {}),
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * Settings hold secrets in one place, the headers of MCP servers. They are write-only: shown as `***`, and sent back
- * like that they mean "as it is".
+ * Settings hold secrets in two places, the headers of MCP servers and the secret of a webhook. They are write-only:
+ * shown as `***`, and sent back like that they mean "as it is".
  */
 import { LIMITS } from "../core/limits.ts";
 import { patchLayer, type SettingsLayer } from "../core/settings.ts";
@@ -20,15 +20,28 @@ function withHeaders<S extends SettingsLayer>(settings: S, change: (headers: Hea
   return { ...settings, mcp: { ...settings.mcp, servers: Object.fromEntries(changed) } };
 }
 
-export const redacted = <S extends SettingsLayer>(settings: S): S =>
-  withHeaders(settings, (h) => Object.fromEntries(Object.keys(h).map((name) => [name, HIDDEN])));
+export const redacted = <S extends SettingsLayer>(settings: S): S => {
+  const shown = withHeaders(settings, (h) =>
+    Object.fromEntries(Object.keys(h).map((name) => [name, HIDDEN])),
+  );
+  if (!shown.webhook?.secret) return shown;
+  return { ...shown, webhook: { ...shown.webhook, secret: HIDDEN } };
+};
 
-/** What leaves the deployment holds no header at all. */
-export const withoutSecrets = <S extends SettingsLayer>(settings: S): S =>
-  withHeaders(settings, () => ({}));
+/** What leaves the deployment holds no header at all, and nobody to tell. */
+export const withoutSecrets = <S extends SettingsLayer>(settings: S): Omit<S, "webhook"> => {
+  const { webhook: _, ...rest } = withHeaders(settings, () => ({}));
+  return rest;
+};
 
-const kept = (patch: SettingsLayer): SettingsLayer =>
-  withHeaders(patch, (h) => Object.fromEntries(Object.entries(h).filter(([, v]) => v !== HIDDEN)));
+function kept(patch: SettingsLayer): SettingsLayer {
+  const own = withHeaders(patch, (h) =>
+    Object.fromEntries(Object.entries(h).filter(([, v]) => v !== HIDDEN)),
+  );
+  if (own.webhook?.secret !== HIDDEN) return own;
+  const { secret: _, ...webhook } = own.webhook;
+  return { ...own, webhook };
+}
 
 /** A stored layer with a change merged in; refused when it would grow beyond its bound. */
 export function patchedLayer(base: SettingsLayer, patch: SettingsLayer): Answer<SettingsLayer> {

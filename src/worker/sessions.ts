@@ -15,6 +15,7 @@ import type { Bindings } from "./env.ts";
 import { newSessionId, sessionStub } from "./ids.ts";
 import { NO_SESSION, unwrap } from "./problem.ts";
 import type { Copied, Made } from "./session.ts";
+import { checkWebhook } from "./webhook.ts";
 import { infoOf } from "./wire.ts";
 
 /** Who asks, and where. */
@@ -39,6 +40,7 @@ export async function createSession(asker: Asker, body: z.infer<typeof CreateBod
     ephemeral: body.ephemeral ?? false,
   };
   knownProfile(env, start.settings.profile);
+  checkWebhook(env, start.settings);
   // A deployment that is configured wrongly says so before anything is made.
   outerLayers(env, {}, start.settings.profile);
   const info = infoOf(newSession({ ...start, at: Date.now() }));

@@ -1,7 +1,8 @@
 /** OS-6, OS-31, OS-46, OS-47: two shapes of an agent, one loop; and a direct answer that looks first. */
+
 import { describe, expect, it } from "vitest";
 import { policyOf } from "../../src/core/roles.ts";
-import type { SettingsLayer } from "../../src/core/settings.ts";
+import type { Seed, SettingsLayer } from "../../src/core/settings.ts";
 import { call, fail, Harness, plan, type Scripted, text } from "../fakes.ts";
 
 const sound = (h: Harness) => expect(h.faults()).toEqual([]);
@@ -93,7 +94,7 @@ describe("a direct answer that gathers evidence first", () => {
   });
 
   it("OS-31: makes the calls that its profile names first, with the message in them, once a message", async () => {
-    const seeds = [
+    const seeds: Seed[] = [
       { tool: "file_read", args: { path: "faq {message}" } },
       { tool: "file_read", args: { path: "runbook" } },
       { tool: "shell_exec", args: { command: "rm" } },

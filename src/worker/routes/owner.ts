@@ -11,6 +11,7 @@ import type { Bindings } from "../env.ts";
 import { problem, unwrap } from "../problem.ts";
 import { redacted } from "../secrets.ts";
 import { check, readJson } from "../validate.ts";
+import { checkWebhook } from "../webhook.ts";
 
 export const ownerRoutes = new Hono<App>();
 
@@ -25,6 +26,7 @@ ownerRoutes.get("/settings", async (c) =>
 ownerRoutes.patch("/settings", async (c) => {
   const body = await readJson(c.req.raw, SettingsBody);
   knownProfile(c.env, body.profile);
+  checkWebhook(c.env, body);
   const own = unwrap(await directoryStub(c.env, c.var.owner).patchSettings(body));
   return c.json(effective(c.env, own));
 });

@@ -16,6 +16,7 @@ import {
   rotateSession,
 } from "../sessions.ts";
 import { check, readBytes, readJson } from "../validate.ts";
+import { checkWebhook } from "../webhook.ts";
 
 export const sessionRoutes = new Hono<App>();
 
@@ -54,6 +55,7 @@ sessionRoutes.get("/:id", async (c) =>
 sessionRoutes.patch("/:id", async (c) => {
   const body = await readJson(c.req.raw, PatchBody);
   knownProfile(c.env, body.settings?.profile);
+  checkWebhook(c.env, body.settings);
   return c.json(unwrap(await sessionStub(c.env, c.req.param("id")).patch(c.var.owner, body)));
 });
 

@@ -10,6 +10,7 @@ import { newSessionId, sessionStub } from "../ids.ts";
 import { NO_SESSION, problem, unwrap } from "../problem.ts";
 import type { Page } from "../requests.ts";
 import { check, readJson } from "../validate.ts";
+import { checkWebhook } from "../webhook.ts";
 
 export const turnRoutes = new Hono<App>();
 
@@ -22,10 +23,13 @@ function waitSeconds(c: Context<App>): number {
 turnRoutes.post("/:id/messages", async (c) => {
   const body = await readJson(c.req.raw, MessageBody);
   knownProfile(c.env, body.settings?.profile);
+  checkWebhook(c.env, body.settings);
   const stub = sessionStub(c.env, c.req.param("id"));
   const ack = unwrap(await stub.say(c.var.owner, { ...body, id: body.id ?? newSessionId() }));
   const seconds = waitSeconds(c);
-  const result = seconds > 0 ? await awaitTurn(stub, c.var.owner, ack, seconds) : null;
+  // A command beside a turn has been answered; the turn may go on for long.
+  const waits = seconds > 0 && ack.delivery !== "command";
+  const result = waits ? await awaitTurn(stub, c.var.owner, ack, seconds) : null;
   if (result) return c.json(result, 200, { "preference-applied": `wait=${seconds}` });
   const { id, seq, duplicate, delivery } = ack;
   return c.json({ id, seq, duplicate, delivery }, 202);
