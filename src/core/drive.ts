@@ -20,6 +20,7 @@ import type { Change, Flight, LiveFrame, ModelRequest, Piece, Ports, ToolRun } f
 import { REPEATED } from "./prompt.ts";
 import { buildRequest, shorten } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
+import { serversOf } from "./servers.ts";
 import { settingsOf } from "./session.ts";
 import type { JsonObject } from "./tool.ts";
 
@@ -144,7 +145,19 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
       }
     }
     if (act.type === "run") for (const call of act.calls) run(call);
+    if (act.type === "prepare") prepare(act.key);
     if (act.type === "ask") ask(act.key);
+  }
+
+  function prepare(key: string): void {
+    const s = store.session();
+    const { era } = s;
+    const flight = ports.servers.list(serversOf(settingsOf(s)));
+    fly(key, flight, { era, cancel: flight.cancel, spoke: null }, (listed) => ({
+      type: "prepared",
+      era,
+      listed,
+    }));
   }
 
   function run(call: Call): void {
@@ -158,6 +171,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
       reopened: call.reopened === true,
       ...(call.once === undefined ? {} : { idempotencyKey: call.once }),
       timeoutMs: limits.toolTimeoutMs,
+      retries: limits.maxToolRetries,
       maxChars: limits.maxToolResultChars,
     };
     const live = (text: string) =>

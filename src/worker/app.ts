@@ -1,6 +1,7 @@
 /** The HTTP face: routes, and the one place where a failure becomes a reply. */
 import { Hono } from "hono";
 import { cors } from "hono/cors";
+import { isPlatformError } from "../tools/platform.ts";
 import { type App, allowedOrigin, authenticate, isUpgrade } from "./auth.ts";
 import { publicConfig, VERSION } from "./config.ts";
 import { errorBody, HttpProblem, type Problem } from "./problem.ts";
@@ -10,15 +11,14 @@ import { openaiRoutes } from "./routes/openai.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { turnRoutes } from "./routes/turns.ts";
 
-/** Errors of a Durable Object that died under a request: the same request again works. */
-const PASSING =
-  /restarted|code was updated|script has been upgraded|Network connection lost|exceeded its memory/i;
+/** A Durable Object died under a request, by itself or by the platform: the same request again works. */
+const passing = (error: unknown): boolean =>
+  isPlatformError(error) || /restarted/i.test(error instanceof Error ? error.message : "");
 
 function problemOf(error: unknown): Problem {
   if (error instanceof HttpProblem) return error.problem;
-  const text = error instanceof Error ? error.message : String(error);
   console.error("request failed", error);
-  if (PASSING.test(text)) {
+  if (passing(error)) {
     return {
       status: 503,
       code: "restarting",

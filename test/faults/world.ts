@@ -113,6 +113,7 @@ export class World {
       },
       model: createModelPort(env),
       tools: { run: (run) => this.runTool(run) },
+      servers: { list: () => ({ outcome: Promise.resolve([]), cancel() {} }) },
       clock: { now: () => this.now() },
       attended: () => true,
       live: (frame) => void this.live.push(frame),
