@@ -2,6 +2,7 @@
 
 import { fileUrl } from "../adapters/files/info.ts";
 import { FileStore } from "../adapters/files/store.ts";
+import { type McpServers, mcpServers } from "../adapters/mcp/port.ts";
 import { createModelPort } from "../adapters/model/providers.ts";
 import { absentBox } from "../adapters/sandbox/absent.ts";
 import { embeddedBox } from "../adapters/sandbox/embedded.ts";
@@ -9,12 +10,14 @@ import { createDrive, type Drive } from "../core/drive.ts";
 import type { FileInfo } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Clock, Flight, Tools } from "../core/ports.ts";
+import { serversOf } from "../core/servers.ts";
+import { type Session, settingsOf } from "../core/session.ts";
 import { isTerminal } from "../core/terminal.ts";
 import type { ToolResult } from "../core/tool.ts";
 import type { Box } from "../tools/box.ts";
-import { runTool, TOOLS } from "../tools/index.ts";
+import { runTool, TOOLS, type Tool } from "../tools/index.ts";
 import { resolvePath } from "../tools/paths.ts";
-import { sandboxOf } from "./config.ts";
+import { privateHosts, sandboxOf, VERSION } from "./config.ts";
 import type { Bindings } from "./env.ts";
 import { kitOf } from "./kit.ts";
 import type { Sockets } from "./sockets.ts";
@@ -24,6 +27,7 @@ export interface Engine {
   store: SessionStore;
   files: FileStore;
   box: Box;
+  servers: McpServers;
   drive: Drive;
   fileInfo(path: string): FileInfo | null;
 }
@@ -44,12 +48,15 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
   const box = boxOf(env, files);
   const fileInfo = (path: string): FileInfo | null =>
     files.info(path, (p) => fileUrl(store.session().id, p));
+  const { loopback } = store.session();
+  const servers = mcpServers({ loopback, allow: privateHosts(env), version: VERSION });
   const drive = createDrive(
     {
       store,
       clock,
       model: createModelPort({ ...env }),
-      tools: toolsPort(box, fileInfo),
+      tools: toolsPort(box, fileInfo, (name) => serverTool(store.session(), servers, name)),
+      servers,
       attended: () => sockets.attended,
       live: (frame) => sockets.live(frame),
       wake,
@@ -57,7 +64,7 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
     },
     kitOf(env, box.about),
   );
-  return { store, files, box, drive, fileInfo };
+  return { store, files, box, servers, drive, fileInfo };
 }
 
 const boxOf = (env: Bindings, files: FileStore): Box =>
@@ -68,14 +75,25 @@ const boxOf = (env: Bindings, files: FileStore): Box =>
         "The container sandbox is not in this version. Set the variable SANDBOX to embedded.",
       );
 
-function toolsPort(box: Box, info: (path: string) => FileInfo | null): Tools {
+/** A tool of one of the turn's MCP servers, as it was when the turn began. */
+function serverTool(s: Session, servers: McpServers, name: string): Tool | undefined {
+  const stored = s.toolbox?.find((t) => t.name === name);
+  const server = stored && serversOf(settingsOf(s)).find((held) => held.name === stored.server);
+  return server && servers.tool(server, stored);
+}
+
+function toolsPort(
+  box: Box,
+  info: (path: string) => FileInfo | null,
+  serverToolOf: (name: string) => Tool | undefined,
+): Tools {
   return {
     run(run, live): Flight<ToolResult> {
       if (isTerminal(run.name)) {
         const found = attachments(run.args.attachments, info);
         return { outcome: Promise.resolve({ ok: true, text: "", files: found }), cancel: () => {} };
       }
-      const tool = TOOLS.find((t) => t.name === run.name);
+      const tool = TOOLS.find((t) => t.name === run.name) ?? serverToolOf(run.name);
       if (!tool) {
         const text = `The tool ${run.name} is no longer available.`;
         return { outcome: Promise.resolve({ ok: false, text }), cancel: () => {} };

@@ -10,6 +10,8 @@ export interface Vars {
   /** Named settings, JSON. */
   PROFILES?: string;
   SANDBOX?: string;
+  /** Private hosts (with or without a port) that MCP servers may stand on, separated by commas. */
+  MCP_ALLOW_PRIVATE?: string;
 }
 
 export type Bindings = Env & Vars;

@@ -250,7 +250,7 @@ export class SessionObject extends DurableObject<Bindings> {
   async #rest(): Promise<void> {
     const engine = this.#engine;
     if (!engine) return;
-    await engine.box.rest();
+    await Promise.all([engine.box.rest(), engine.servers.rest()]);
     const told = await this.#tell();
     const { status, ephemeral } = engine.store.session();
     if (!told || status === "running" || this.#engine !== engine) return;
