@@ -120,7 +120,11 @@ export class McpScript {
     return { tools, ...(to < this.tools.length ? { nextCursor: String(to) } : {}) };
   }
   private call(rpc: Rpc, headers: Record<string, string>): McpReply {
-    const { name, arguments: args = {}, _meta } = (rpc.params ?? {}) as {
+    const {
+      name,
+      arguments: args = {},
+      _meta,
+    } = (rpc.params ?? {}) as {
       name: string;
       arguments?: Record<string, unknown>;
       _meta?: Record<string, unknown>;
@@ -128,10 +132,7 @@ export class McpScript {
     const tool = this.tools.find((t) => t.name === name);
     if (!tool) return this.error(rpc, -32602, `no tool ${name}`);
     const key = _meta?.["dormouse/idempotencyKey"] as string | undefined;
-    return this.reply(
-      rpc,
-      tool.run(args, { key, headerKey: headers["idempotency-key"], headers }),
-    );
+    return this.reply(rpc, tool.run(args, { key, headerKey: headers["idempotency-key"], headers }));
   }
   private reply({ id }: Rpc, result: unknown): McpReply {
     return this.send({ jsonrpc: "2.0", id, result });

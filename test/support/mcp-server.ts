@@ -1,8 +1,8 @@
 /** Scripted MCP servers on a real port of 127.0.0.1, each under a path of its own. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readBody } from "./mock-http.ts";
 import type { McpScript } from "./mcp-script.ts";
+import { readBody } from "./mock-http.ts";
 
 export class McpServer {
   private readonly scripts = new Map<string, McpScript>();

@@ -5,9 +5,9 @@
  * K2  At rest all are closed, and a server's own session is ended.
  */
 import type { Client } from "@modelcontextprotocol/client";
-import { refusalOf } from "../web/address.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Absence, Server } from "../../core/servers.ts";
+import { refusalOf } from "../web/address.ts";
 import { createWire, type Wire } from "./wire.ts";
 
 export interface Reach {
