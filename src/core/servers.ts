@@ -31,6 +31,9 @@ export interface ListedTool {
 export const HINTS = ["readOnly", "idempotent", "closedWorld", "keyed"] as const;
 export type Hint = (typeof HINTS)[number];
 
+/** The name of a call's idempotency key in its `_meta`; a tool that says so of itself knows repeated calls by it. */
+export const IDEMPOTENCY_KEY = "dormouse/idempotencyKey";
+
 /** Why a server is left out. */
 export type Absence =
   | { code: "address" | "headers" | "unreachable" | "timeout" | "protocol" | "no_tools" }

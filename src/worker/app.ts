@@ -7,6 +7,7 @@ import { publicConfig, VERSION } from "./config.ts";
 import { errorBody, HttpProblem, type Problem } from "./problem.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { fileRoutes } from "./routes/files.ts";
+import { mcpRoutes } from "./routes/mcp.ts";
 import { openaiRoutes } from "./routes/openai.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { turnRoutes } from "./routes/turns.ts";
@@ -66,12 +67,16 @@ app.use("*", async (c, next) => {
 const crossOrigin = cors({
   origin: (origin, c) => (allowedOrigin(c, origin) ? origin : null),
   allowMethods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
-  allowHeaders: ["authorization", "content-type", "prefer", "last-event-id", "range"],
+  allowHeaders: [
+    ...["authorization", "content-type", "prefer", "last-event-id", "range", "idempotency-key"],
+    ...["mcp-protocol-version", "mcp-method", "mcp-name"],
+  ],
   exposeHeaders: ["content-range", "content-disposition", "preference-applied", "retry-after"],
   maxAge: 3600,
 });
 app.use("/api/*", async (c, next) => (isUpgrade(c) ? next() : crossOrigin(c, next)));
 app.use("/v1/*", crossOrigin);
+app.use("/mcp", crossOrigin);
 
 app.get("/api/health", (c) => c.json({ ok: true, version: VERSION }));
 app.route("/api", accessRoutes);
@@ -85,3 +90,4 @@ app.route("/api/sessions", sessionRoutes);
 app.route("/api/sessions", turnRoutes);
 app.route("/api/sessions", fileRoutes);
 app.route("/v1", openaiRoutes);
+app.route("/mcp", mcpRoutes);

@@ -118,8 +118,23 @@ class Tally {
   }
 }
 
+/** What some events say of a turn: its last words, its files, what went wrong. */
+export function wordsOf(
+  events: readonly Event[],
+): Pick<TurnResult, "message" | "attachments" | "error"> {
+  const tally = new Tally();
+  for (const event of events) tally.take(event);
+  return tally.result("completed");
+}
+
 /** One socket's worth of waiting: the result, or null when the socket closed or the time is over. */
-function hear(ws: WebSocket, tally: Tally, seq: number, ms: number): Promise<TurnResult | null> {
+function hear(
+  ws: WebSocket,
+  tally: Tally,
+  seq: number,
+  ms: number,
+  heard: (event: Event) => void,
+): Promise<TurnResult | null> {
   return new Promise((resolve) => {
     const finish = (result: TurnResult | null) => {
       clearTimeout(timer);
@@ -130,6 +145,7 @@ function hear(ws: WebSocket, tally: Tally, seq: number, ms: number): Promise<Tur
     ws.addEventListener("close", () => finish(null));
     listen(ws, (frame) => {
       if (frame.type !== "event" || frame.seq <= tally.seq) return;
+      heard(frame);
       const outcome = tally.take(frame);
       if (outcome && frame.seq >= seq) finish(tally.result(outcome));
     });
@@ -145,13 +161,14 @@ export async function awaitTurn(
   owner: string,
   ack: { seq: number; from: number },
   seconds: number,
+  heard: (event: Event) => void = () => {},
 ): Promise<TurnResult | null> {
   const tally = new Tally();
   tally.seq = ack.from - 1;
   const deadline = Date.now() + seconds * 1000;
   for (let left = seconds * 1000; left > 0; left = deadline - Date.now()) {
     const ws = await connect(stub, owner, `after=${tally.seq}&attends=0`).catch(() => null);
-    const result = ws && (await hear(ws, tally, ack.seq, left));
+    const result = ws && (await hear(ws, tally, ack.seq, left, heard));
     if (result) return result;
     await scheduler.wait(Math.min(RETRY_MS, Math.max(0, deadline - Date.now())));
   }

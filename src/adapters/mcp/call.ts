@@ -7,13 +7,12 @@
  * M3  A session that the server has forgotten is begun anew, once: a refused call was not done.
  * M4  Nothing that is said holds a header's value.
  */
-import type { Server } from "../../core/servers.ts";
+import { IDEMPOTENCY_KEY, type Server } from "../../core/servers.ts";
 import type { JsonObject, ToolResult } from "../../core/tool.ts";
 import { argumentsFor, type StoredTool, specOf } from "../../core/toolbox.ts";
 import type { Tool, ToolContext } from "../../tools/define.ts";
 import { type Connection, type Connections, Unusable } from "./connections.ts";
 import { resultOf } from "./content.ts";
-import { KEY } from "./list.ts";
 import { redactor } from "./secret.ts";
 import type { Trace } from "./wire.ts";
 
@@ -112,7 +111,7 @@ async function send(
     {
       name: tool.tool,
       arguments: args,
-      ...(key === undefined ? {} : { _meta: { [KEY]: key } }),
+      ...(key === undefined ? {} : { _meta: { [IDEMPOTENCY_KEY]: key } }),
     },
     {
       signal: ctx.signal,

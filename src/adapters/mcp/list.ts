@@ -1,7 +1,13 @@
 /** What one MCP server offers: its list of tools, page by page, each read loosely, so that one bad tool spoils no other. */
 import * as z from "zod";
 import { LIMITS } from "../../core/limits.ts";
-import type { Hint, Listed, ListedTool, Server } from "../../core/servers.ts";
+import {
+  type Hint,
+  IDEMPOTENCY_KEY,
+  type Listed,
+  type ListedTool,
+  type Server,
+} from "../../core/servers.ts";
 import { absenceOf, type Connection, type Connections, Unusable } from "./connections.ts";
 import { redactDeep, redactor } from "./secret.ts";
 
@@ -18,9 +24,6 @@ const Tool = z.looseObject({
   _meta: z.record(z.string(), z.unknown()).nullish().catch(null),
 });
 
-/** By this a server says that it knows a repeated call by its key; also the name of the key in a call. */
-export const KEY = "dormouse/idempotencyKey";
-
 function listedTool(raw: unknown): ListedTool[] {
   const parsed = Tool.safeParse(raw);
   if (!parsed.success) return [];
@@ -29,7 +32,7 @@ function listedTool(raw: unknown): ListedTool[] {
     ["readOnly", annotations?.readOnlyHint === true],
     ["idempotent", annotations?.idempotentHint === true],
     ["closedWorld", annotations?.openWorldHint === false],
-    ["keyed", _meta?.[KEY] === true],
+    ["keyed", _meta?.[IDEMPOTENCY_KEY] === true],
   ];
   const hints = claims.flatMap(([hint, claimed]) => (claimed ? [hint] : []));
   return [{ name, description: description || title || "", schema: inputSchema, hints }];
