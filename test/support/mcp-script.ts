@@ -28,14 +28,14 @@ export interface McpCall {
   headerKey: string | undefined;
   headers: Record<string, string>;
 }
-interface Rpc {
+export interface Rpc {
   id?: number | string;
   method: string;
   params?: Record<string, unknown>;
 }
 
 /** What is done in place of the right answer; `perform` gives the right one, and does what is asked. */
-export type McpFault = (perform: () => McpReply) => McpReply | Promise<McpReply>;
+export type McpFault = (perform: () => McpReply, rpc: Rpc) => McpReply | Promise<McpReply>;
 
 export const text = (t: string) => ({ content: [{ type: "text", text: t }] });
 export const failed = (t: string) => ({ ...text(t), isError: true });
@@ -94,7 +94,7 @@ export class McpScript {
     if (rpc.method !== "tools/call") return this.error(rpc, -32601, "no such method");
     const perform = (): McpReply => this.call(rpc, request.headers);
     const fault = this.fault(String(rpc.params?.name));
-    return fault ? fault(perform) : perform();
+    return fault ? fault(perform, rpc) : perform();
   }
 
   private initialize(rpc: Rpc): McpReply {
