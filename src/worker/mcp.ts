@@ -8,26 +8,17 @@
 import type { CallToolResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { fingerprint } from "../core/duplicates.ts";
-import type { Event, Wait } from "../core/events.ts";
+import type { Event } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import { IDEMPOTENCY_KEY } from "../core/servers.ts";
 import { MODES } from "../core/session.ts";
-import { AnswerBody, CreateBody, MessageBody, type TurnResult } from "../core/wire.ts";
-import type { Bindings } from "./env.ts";
+import { AnswerBody, CreateBody, MessageBody } from "../core/wire.ts";
 import { awaitTurn, wordsOf } from "./feed.ts";
-import { newSessionId, type SessionStub, sessionStub } from "./ids.ts";
-import { HttpProblem, problem, unwrap } from "./problem.ts";
+import { newSessionId, sessionStub } from "./ids.ts";
+import { type Caller, reply, reporter, told } from "./mcp-reply.ts";
+import { problem, unwrap } from "./problem.ts";
 import { create } from "./routes/sessions.ts";
 import { check } from "./validate.ts";
-
-/** On whose behalf, and how the product is reached. */
-export interface Caller {
-  env: Bindings;
-  owner: string;
-  /** For links: `https://dormouse.example.com`. */
-  origin: string;
-  loopback: boolean;
-}
 
 /** Clients often give up after a minute. */
 const WAIT_SECONDS = 50;
@@ -85,140 +76,106 @@ function idOf({ mcpReq }: ServerContext, id: string | undefined): string | undef
   return key.length <= 150 ? `mcp ${key}` : `mcp ${fingerprint(key)}`;
 }
 
-/** Tells whoever wants to know of each step and call as it begins. */
-function reporter({ mcpReq }: ServerContext): (event: Event) => void {
-  const progressToken = mcpReq._meta?.progressToken;
-  let progress = 0;
-  return (event) => {
-    const begun =
-      (event.event === "step" && event.data.status === "running" && event.data.description) ||
-      (event.event === "tool" &&
-        event.data.status === "calling" &&
-        (event.data.brief ?? event.data.function));
-    if (!begun || progressToken === undefined) return;
-    progress += 1;
-    const params = { progressToken, progress, message: begun };
-    // A client that left is told nothing.
-    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
-  };
+/** How a session stands now. */
+async function standing(session_id: string, caller: Caller): Promise<CallToolResult> {
+  const stub = sessionStub(caller.env, session_id);
+  const { status, wait, last_seq } = unwrap(await stub.view(caller.owner));
+  const after = Math.max(0, last_seq - LOOK_BACK);
+  const page = unwrap(await stub.events(caller.owner, after, "", LOOK_BACK));
+  const words = status === "running" ? {} : wordsOf(JSON.parse(`[${page.events}]`) as Event[]);
+  return reply({ ...words, session_id, status, wait }, caller);
 }
 
-const howToAnswer = (session_id: string, wait: Wait): string =>
-  wait.kind === "question"
-    ? `Answer with the tool answer: {"session_id": "${session_id}", "text": "…"}.`
-    : `Answer with the tool answer: {"session_id": "${session_id}", "approved": true or false}.`;
-
-interface Told extends Partial<Omit<TurnResult, "outcome">> {
-  session_id: string;
-  status: TurnResult["outcome"] | "running" | "idle";
+/** The turn that took this in, once it ends or waits; or how it stands when time is over. */
+async function turnOf(
+  session_id: string,
+  ack: { seq: number; from: number },
+  seconds: number,
+  caller: Caller,
+  ctx: ServerContext,
+): Promise<CallToolResult> {
+  const stub = sessionStub(caller.env, session_id);
+  const result = seconds > 0 && (await awaitTurn(stub, caller.owner, ack, seconds, reporter(ctx)));
+  if (!result) return standing(session_id, caller);
+  return reply({ ...result, session_id, status: result.outcome }, caller);
 }
 
-function reply(told: Told, { origin }: Caller): CallToolResult {
-  const { session_id, status, message, wait, error } = told;
-  const attachments = (told.attachments ?? []).map(({ name, size, content_type, url }) => ({
-    ...{ name, size, content_type },
-    url: new URL(url, origin).href,
-  }));
-  const lines = [
-    message,
-    error && `It failed: ${error.message} (${error.code})`,
-    wait && wait.text !== message && wait.text,
-    wait?.tool && `It wants to call ${wait.tool.function} with ${JSON.stringify(wait.tool.args)}.`,
-    wait?.options && `Options: ${wait.options.join(", ")}`,
-    wait && howToAnswer(session_id, wait),
-    status === "running" && `It is still working. Ask get_session with "${session_id}" later.`,
-    ...attachments.map((file) => `${file.name}: ${file.url}`),
-    `(session ${session_id}, ${status})`,
-  ];
-  return {
-    content: [
-      { type: "text", text: lines.filter(Boolean).join("\n") },
-      ...attachments.map(({ name, url, content_type, size }) => ({
-        ...{ type: "resource_link" as const, uri: url, name, size },
-        mimeType: content_type,
-      })),
-    ],
-    structuredContent: {
-      ...{ session_id, status, message: message ?? null, attachments },
-      wait: wait ? { kind: wait.kind, text: wait.text, options: wait.options ?? [] } : null,
-      error: error ?? null,
-    },
-    isError: status === "failed",
-  };
-}
-
-/** A problem of the request's becomes a result; anything else is ours and goes on. */
-async function told(act: () => Promise<CallToolResult>): Promise<CallToolResult> {
-  try {
-    return await act();
-  } catch (error) {
-    if (!(error instanceof HttpProblem)) throw error;
-    const { code, message } = error.problem;
-    return { content: [{ type: "text", text: `${message} (${code})` }], isError: true };
+/** The session of a task: the one that is named, the one of a key, or a new one. */
+async function sessionFor(
+  { session_id, key, mode }: z.output<typeof RunTask>,
+  id: string | undefined,
+  { env, owner, loopback }: Caller,
+): Promise<string> {
+  if (session_id !== undefined && key !== undefined) {
+    throw problem(400, "invalid_request", "Give session_id or key, not both.");
   }
+  if (session_id !== undefined) return session_id;
+  const name = key ?? (id === undefined ? undefined : `task ${id}`);
+  const given = { ...(mode ? { mode } : {}), ...(name ? { key: name } : {}) };
+  return (await create(env, owner, check(CreateBody, given), loopback)).view.id;
 }
+
+async function runTask(
+  args: z.output<typeof RunTask>,
+  caller: Caller,
+  ctx: ServerContext,
+): Promise<CallToolResult> {
+  const known = idOf(ctx, args.id);
+  const id = known ?? newSessionId();
+  const body = check(MessageBody, { text: args.task, id });
+  const session_id = await sessionFor(args, known, caller);
+  const ack = unwrap(await sessionStub(caller.env, session_id).say(caller.owner, { ...body, id }));
+  return turnOf(session_id, ack, args.wait_seconds, caller, ctx);
+}
+
+async function getSession(
+  { session_id, wait_seconds }: z.output<typeof GetSession>,
+  caller: Caller,
+  ctx: ServerContext,
+): Promise<CallToolResult> {
+  const view = await sessionStub(caller.env, session_id).view(caller.owner);
+  const { status, last_seq } = unwrap(view);
+  if (status !== "running") return standing(session_id, caller);
+  return turnOf(session_id, { seq: last_seq, from: last_seq + 1 }, wait_seconds, caller, ctx);
+}
+
+async function answer(
+  args: z.output<typeof Answer>,
+  caller: Caller,
+  ctx: ServerContext,
+): Promise<CallToolResult> {
+  const { session_id, text, approved, wait_seconds } = args;
+  const stub = sessionStub(caller.env, session_id);
+  const { wait } = unwrap(await stub.view(caller.owner));
+  const id = idOf(ctx, args.id) ?? newSessionId();
+  // An answer that was given before is known by its id, whatever is asked now.
+  const body = check(AnswerBody, { wait_id: wait?.wait_id ?? "none", id, text, approved });
+  const ack = unwrap(await stub.answer(caller.owner, { ...body, id }));
+  return turnOf(session_id, ack, wait_seconds, caller, ctx);
+}
+
+async function stop(
+  { session_id }: z.output<typeof Stop>,
+  caller: Caller,
+): Promise<CallToolResult> {
+  unwrap(await sessionStub(caller.env, session_id).stop(caller.owner, newSessionId()));
+  return standing(session_id, caller);
+}
+
+/** What follows from a call beyond its result; a client may believe it or not. */
+const ACTS = { readOnlyHint: false, openWorldHint: true };
+const KEYED = { [IDEMPOTENCY_KEY]: true };
 
 export function offerTools(server: McpServer, caller: Caller): void {
-  const { env, owner } = caller;
-
-  /** The turn that took this in, once it ends or waits, or as it stands when time is over. */
-  const turnOf = async (
-    session_id: string,
-    ack: { seq: number; from: number },
-    seconds: number,
-    ctx: ServerContext,
-  ): Promise<CallToolResult> => {
-    const stub = sessionStub(env, session_id);
-    const result = seconds > 0 && (await awaitTurn(stub, owner, ack, seconds, reporter(ctx)));
-    if (result) return reply({ ...result, session_id, status: result.outcome }, caller);
-    return standing(session_id, stub);
-  };
-
-  /** How a session stands now. */
-  const standing = async (session_id: string, stub: SessionStub): Promise<CallToolResult> => {
-    const view = unwrap(await stub.view(owner));
-    const after = Math.max(0, view.last_seq - LOOK_BACK);
-    const page = unwrap(await stub.events(owner, after, "", LOOK_BACK));
-    const words = wordsOf(JSON.parse(`[${page.events}]`) as Event[]);
-    const { status, wait } = view;
-    const rest = status === "running" ? {} : words;
-    return reply({ ...rest, session_id, status, wait }, caller);
-  };
-
   server.registerTool(
     "run_task",
     {
       description:
         "Gives Dormouse a task: it plans, works with its tools in a sandbox, and hands over a result with files. Returns the outcome, or what it asks; a task that takes longer goes on.",
-      inputSchema: RunTask,
-      annotations: { readOnlyHint: false, openWorldHint: true },
-      _meta: { [IDEMPOTENCY_KEY]: true },
+      ...{ inputSchema: RunTask, annotations: ACTS, _meta: KEYED },
     },
-    (args, ctx) =>
-      told(async () => {
-        if (args.session_id && args.key) {
-          throw problem(400, "invalid_request", "Give session_id or key, not both.");
-        }
-        const id = idOf(ctx, args.id);
-        const body = check(MessageBody, { text: args.task, id: id ?? newSessionId() });
-        const session_id = args.session_id ?? (await sessionFor(args, id));
-        const stub = sessionStub(env, session_id);
-        const message = { ...body, id: body.id ?? newSessionId() };
-        const ack = unwrap(await stub.say(owner, message));
-        return turnOf(session_id, ack, args.wait_seconds, ctx);
-      }),
+    (args, ctx) => told(() => runTask(args, caller, ctx)),
   );
-  /** A new session, or the one that was made for this key before. */
-  const sessionFor = async (
-    { key, mode }: { key?: string | undefined; mode?: (typeof MODES)[number] | undefined },
-    id: string | undefined,
-  ): Promise<string> => {
-    const name = key ?? (id === undefined ? undefined : `task ${id}`);
-    const given = { ...(mode ? { mode } : {}), ...(name ? { key: name } : {}) };
-    const { view } = await create(env, owner, check(CreateBody, given), caller.loopback);
-    return view.id;
-  };
-
   server.registerTool(
     "get_session",
     {
@@ -226,50 +183,24 @@ export function offerTools(server: McpServer, caller: Caller): void {
       inputSchema: GetSession,
       annotations: { readOnlyHint: true, openWorldHint: true },
     },
-    ({ session_id, wait_seconds }, ctx) =>
-      told(async () => {
-        const stub = sessionStub(env, session_id);
-        const { status, last_seq } = unwrap(await stub.view(owner));
-        if (status !== "running") return standing(session_id, stub);
-        return turnOf(session_id, { seq: last_seq, from: last_seq + 1 }, wait_seconds, ctx);
-      }),
+    (args, ctx) => told(() => getSession(args, caller, ctx)),
   );
-
   server.registerTool(
     "answer",
     {
       description:
         "Answers what a session asks: `text` for a question, `approved` for an approval. Then waits as run_task does.",
-      inputSchema: Answer,
-      annotations: { readOnlyHint: false, openWorldHint: true },
-      _meta: { [IDEMPOTENCY_KEY]: true },
+      ...{ inputSchema: Answer, annotations: ACTS, _meta: KEYED },
     },
-    ({ session_id, text, approved, wait_seconds, ...args }, ctx) =>
-      told(async () => {
-        const stub = sessionStub(env, session_id);
-        const { wait } = unwrap(await stub.view(owner));
-        const body = check(AnswerBody, {
-          // An answer that was given before is known by its id, whatever is asked now.
-          ...{ wait_id: wait?.wait_id ?? "none", id: idOf(ctx, args.id) ?? newSessionId() },
-          ...{ text, approved },
-        });
-        const ack = unwrap(await stub.answer(owner, { ...body, id: body.id ?? newSessionId() }));
-        return turnOf(session_id, ack, wait_seconds, ctx);
-      }),
+    (args, ctx) => told(() => answer(args, caller, ctx)),
   );
-
   server.registerTool(
     "stop",
     {
       description: "Stops what a session is doing. It can be given another task afterwards.",
       inputSchema: Stop,
-      annotations: { readOnlyHint: false, idempotentHint: true, openWorldHint: true },
+      annotations: { ...ACTS, idempotentHint: true },
     },
-    ({ session_id }) =>
-      told(async () => {
-        const stub = sessionStub(env, session_id);
-        unwrap(await stub.stop(owner, newSessionId()));
-        return standing(session_id, stub);
-      }),
+    (args) => told(() => stop(args, caller)),
   );
 }

@@ -250,8 +250,10 @@ export class SessionObject extends DurableObject<Bindings> {
   async #rest(): Promise<void> {
     const engine = this.#engine;
     if (!engine) return;
-    await Promise.all([engine.box.rest(), engine.servers.rest()]);
+    const closed = engine.servers.rest();
+    await engine.box.rest();
     const told = await this.#tell();
+    await closed;
     const { status, ephemeral } = engine.store.session();
     if (!told || status === "running" || this.#engine !== engine) return;
     await this.#jobs.disarm();

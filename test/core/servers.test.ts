@@ -128,6 +128,42 @@ describe("Z2: the answer is stored with the turn", () => {
   });
 });
 
+describe("crashes around the servers", () => {
+  const script = () => [
+    plan("look"),
+    call(["mcp_crm_find", { id: "1" }]),
+    call(["mcp_crm_add", { id: "1" }]),
+    complete(true),
+  ];
+  const sane = (h: Harness) => {
+    expect(h.of("done")).toEqual([{ outcome: "completed", run: 1 }]);
+    expect(h.faults().filter((f) => !f.includes("were not used"))).toEqual([]);
+    expect(h.head.toolbox).toBeNull();
+  };
+
+  it("at every commit, failed or durable, end in the same turn", async () => {
+    const whole = await harness({ mode: "agent", script: script() }).run("a");
+    sane(whole);
+    for (let n = 1; n <= whole.disk.commits; n++) {
+      for (const where of ["failAt", "dieAfter"] as const) {
+        const h = harness({ mode: "agent", script: script() });
+        h.disk[where].add(n);
+        try {
+          h.say("a");
+        } catch {
+          if (h.disk.commits > 1 || where === "failAt") h.crash();
+        }
+        await h.settle();
+        if (h.head.run === 0) continue;
+        sane(h);
+        // An effect whose outcome is unknown is told; it is not run twice by itself.
+        const added = h.tools.dispatched.filter((r) => r.name === "mcp_crm_add");
+        expect(new Set(added.map((r) => r.idempotencyKey)).size).toBe(added.length > 0 ? 1 : 0);
+      }
+    }
+  });
+});
+
 describe("Z3: who cannot be used is left out and told", () => {
   it("names the server and the reason, and goes on with the others", async () => {
     const url = "https://b.example/mcp";

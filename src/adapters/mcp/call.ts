@@ -103,6 +103,7 @@ async function send(
   { client, wire }: Connection,
   tool: StoredTool,
   args: JsonObject,
+  redact: (text: string) => string,
   ctx: ToolContext,
 ): Promise<{ answer: Awaited<ReturnType<typeof client.callTool>> } | { failure: Failure }> {
   const { trace, headers, lost, end } = wire.traced();
@@ -118,7 +119,7 @@ async function send(
       timeout: ctx.timeoutMs,
       headers: { ...headers, ...(key === undefined ? {} : { "Idempotency-Key": key }) },
       onprogress: ({ message }) => {
-        if (message) ctx.live(`${message}\n`);
+        if (message) ctx.live(`${redact(message)}\n`);
       },
       // As it was when the turn began; its output is taken as it is.
       toolDefinition: { name: tool.tool, inputSchema: { ...tool.schema, type: "object" } },
@@ -146,7 +147,7 @@ export function mcpTool(connections: Connections, server: Server, stored: Stored
       } catch (error) {
         return unconnected(server.name, error);
       }
-      const sent = await send(connection, stored, args.value, ctx);
+      const sent = await send(connection, stored, args.value, redact, ctx);
       if ("answer" in sent) return resultOf(sent.answer, redact, ctx);
       const { failure } = sent;
       if (failure.type !== "session") {

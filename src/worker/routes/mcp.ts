@@ -3,7 +3,8 @@ import { Hono } from "hono";
 import { LIMITS } from "../../core/limits.ts";
 import { type App, authenticate, hostname, isLoopback } from "../auth.ts";
 import { VERSION } from "../config.ts";
-import { type Caller, offerTools } from "../mcp.ts";
+import { offerTools } from "../mcp.ts";
+import type { Caller } from "../mcp-reply.ts";
 
 export const mcpRoutes = new Hono<App>();
 
