@@ -24,6 +24,7 @@ import type {
 import { PRESETS } from "../src/core/profile.ts";
 import type { Kit } from "../src/core/roles.ts";
 import { parametersOf, parserOf } from "../src/core/schema.ts";
+import type { Absence, Listed, ListedTool, Server } from "../src/core/servers.ts";
 import { type Mode, newSession, type Session } from "../src/core/session.ts";
 import { mergeSettings, type SettingsLayer } from "../src/core/settings.ts";
 import type { Recovery, ToolResult, ToolSpec } from "../src/core/tool.ts";
@@ -292,6 +293,33 @@ export class FakeTools {
   }
 }
 
+/** MCP servers that list what they are told to; one that was told nothing is unreachable. */
+export class FakeServers {
+  readonly asked: string[][] = [];
+  answers: Record<string, ListedTool[] | Absence | "hang"> = {};
+  cancelled = 0;
+
+  list(servers: readonly Server[]): Flight<Listed[]> {
+    this.asked.push(servers.map((s) => s.name));
+    const listed = servers.map(({ name }): Listed | "hang" => {
+      const answer = this.answers[name] ?? { code: "unreachable" };
+      if (answer === "hang") return "hang";
+      return Array.isArray(answer)
+        ? { server: name, tools: answer }
+        : { server: name, absent: answer };
+    });
+    const whole = listed.filter((l) => l !== "hang");
+    return {
+      outcome: new Promise((resolve) => {
+        if (whole.length === listed.length) resolve(whole);
+      }),
+      cancel: () => {
+        this.cancelled += 1;
+      },
+    };
+  }
+}
+
 // ---------------------------------------------------------------- store
 
 /** What survives: everything as text, like SQLite. */
@@ -330,6 +358,7 @@ export class Harness {
   readonly disk = new Disk();
   readonly model: ScriptedModel;
   readonly tools = new FakeTools();
+  readonly servers = new FakeServers();
   readonly live: LiveFrame[] = [];
   now = Date.UTC(2026, 0, 1);
   wakeAt: number | null = null;
@@ -391,6 +420,7 @@ export class Harness {
       ),
       tools: hookedTools({ run: (run) => this.tools.run(run) }, this.hooks),
       trace: this.hooks.trace,
+      servers: { list: (servers) => this.servers.list(servers) },
       clock: { now: () => this.now },
       attended: () => this.attended,
       live: (frame) => void this.live.push(frame),

@@ -57,7 +57,7 @@ export function callOf(
   const { brief, ...rest } = heard.args;
   // What the flow takes in itself stays whole; a reply is bounded, and such calls are few.
   const shown = kind === "work" ? shownArgs(rest, place.share) : { args: heard.args, cut: false };
-  const { toolkit, parallelSafe, effect, volatile, recovery } = heard.facts;
+  const { toolkit, parallelSafe, effect, volatile, recovery, approval } = heard.facts;
   const call: Call = {
     id: place.id,
     row: place.row + 1 + place.index,
@@ -72,6 +72,7 @@ export function callOf(
     effect,
     volatile,
     recovery,
+    ...(approval === undefined ? {} : { approval }),
   };
   if (kind === "void" || kind === "terminal") return call;
   const done = entryOf(harness, heard.name, heard.args);

@@ -1,7 +1,7 @@
 /**
  * Which calls a person must allow first.
  *
- * P1  Of all globs that match a tool the strictest verdict counts; what nothing matches is allowed.
+ * P1  Of all globs that match a tool, and its own word, the strictest counts; what nothing matches is allowed.
  * P2  A call that waits for an approval has not started; a denied one never does, and is answered honestly.
  */
 import type { Call } from "./call.ts";
@@ -19,4 +19,6 @@ export function verdictOf({ tools }: Settings, name: string): Verdict {
 
 /** It is to be asked about and has not been answered yet. */
 export const needsApproval = (settings: Settings, call: Call): boolean =>
-  call.kind === "work" && call.approved !== true && verdictOf(settings, call.name) === "ask";
+  call.kind === "work" &&
+  call.approved !== true &&
+  (call.approval === "ask" || verdictOf(settings, call.name) === "ask");

@@ -43,6 +43,8 @@ export interface Call {
   effect: boolean;
   volatile: boolean;
   recovery: Recovery;
+  /** Its tool is asked about whatever the settings say. */
+  approval?: "ask";
   /** Milliseconds since the epoch at which it was dispatched. */
   since?: number;
   /** A person has allowed it. */

@@ -37,7 +37,8 @@ function withoutNulls(args: JsonObject, parameters: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(args).filter((entry) => !idle(entry)));
 }
 
-function parse(args: JsonObject, parameters: JsonObject): Parsed {
+/** Arguments held against a schema that somebody else wrote. */
+export function fitting(args: JsonObject, parameters: JsonObject): Parsed {
   const value = withoutNulls(args, parameters);
   const wrong = misfit(parameters, value);
   if (wrong === null) return { ok: true, value };
@@ -54,7 +55,7 @@ export function clientTool(tool: JsonObject): ToolSpec {
     name: String(fn.name),
     description: typeof fn.description === "string" ? fn.description : "",
     parameters,
-    parse: (args) => parse(args, parameters),
+    parse: (args) => fitting(args, parameters),
   };
 }
 

@@ -22,6 +22,7 @@ import { REPEATED } from "./prompt.ts";
 import { buildRequest, shorten } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import { routeOf } from "./route.ts";
+import { serversOf } from "./servers.ts";
 import { type Session, settingsOf } from "./session.ts";
 import type { JsonObject } from "./tool.ts";
 import { createTracer } from "./trace.ts";
@@ -159,7 +160,19 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
       }
     }
     if (act.type === "run") for (const call of act.calls) run(call);
+    if (act.type === "prepare") prepare(act.key);
     if (act.type === "ask") ask(act.key);
+  }
+
+  function prepare(key: string): void {
+    const s = store.session();
+    const { era } = s;
+    const flight = ports.servers.list(serversOf(settingsOf(s)));
+    fly(key, flight, { era, cancel: flight.cancel, spoke: null }, (listed) => ({
+      type: "prepared",
+      era,
+      listed,
+    }));
   }
 
   function run(call: Call): void {
@@ -173,6 +186,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
       reopened: call.reopened === true,
       ...(call.once === undefined ? {} : { idempotencyKey: call.once }),
       timeoutMs: limits.toolTimeoutMs,
+      retries: limits.maxToolRetries,
       maxChars: limits.maxToolResultChars,
     };
     tracer.runs(call);

@@ -24,6 +24,7 @@ import { editQueued, removeQueued } from "./queue.ts";
 import { modelFailed, replied } from "./reply.ts";
 import { hintOf } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
+import { prepared, unprepared } from "./servers.ts";
 import type { Session } from "./session.ts";
 import { patchLayer } from "./settings.ts";
 import type { ToolResult } from "./tool.ts";
@@ -45,6 +46,10 @@ export function next(s: Session, now: number, flying: ReadonlySet<string>): Act 
     return calls.length > 0 ? { type: "run", calls } : { type: "hold" };
   }
   if (s.retry && s.retry.at > now) return { type: "sleep", until: s.retry.at };
+  if (unprepared(s)) {
+    const key = `prepare:${s.era}`;
+    return flying.has(key) ? { type: "hold" } : { type: "prepare", key };
+  }
   const key = askKey(s);
   return flying.has(key) ? { type: "hold" } : { type: "ask", key };
 }
@@ -79,6 +84,8 @@ function take(d: Draft, outcome: Outcome): boolean {
       // Stored even when there was nothing to stop: sent again later, it must not stop another turn.
       d.client = { id: outcome.clientId, seq: d.s.seq, as: "stop" };
       return true;
+    case "prepared":
+      return prepared(d, outcome.listed);
     case "replied":
       replied(d, outcome.reply, outcome.inputChars);
       return true;

@@ -7,6 +7,7 @@
 import { type LeftOut, toolsFor } from "./dialect.ts";
 import { fieldsOf, type Profile, toolFieldsOf } from "./profile.ts";
 import { type Kit, offeredTools, type Policy, policyOf } from "./roles.ts";
+import { kitWith } from "./servers.ts";
 import { type Session, settingsOf } from "./session.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system.ts";
@@ -55,7 +56,8 @@ function at<K extends WeakKey, V>(map: WeakMap<K, V>, key: K, make: () => V): V 
   return held;
 }
 
-export function frontOf(s: Session, kit: Kit): Front {
+export function frontOf(s: Session, deployed: Kit): Front {
+  const kit = kitWith(deployed, s.toolbox);
   const policy = policyOf(s);
   const settings = settingsOf(s);
   const target = targetOf(s, kit);

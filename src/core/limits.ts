@@ -67,6 +67,18 @@ export const LIMITS = {
   attachments: 100,
   /** The longest timer that settings may ask for, milliseconds. */
   timerMs: 24 * 3_600_000,
+  /** Characters of a tool's name that endpoints take. */
+  toolNameChars: 64,
+  /** Tools of one MCP server. */
+  mcpTools: 128,
+  /** Characters of one MCP tool as JSON, of all of a turn, and code points of a description. */
+  mcpToolChars: 32_000,
+  mcpChars: 512_000,
+  mcpDescriptionChars: 4_000,
+  /** Milliseconds that an MCP server has to list its tools. */
+  mcpListMs: 10_000,
+  /** Bytes of one answer of an MCP server. */
+  mcpBytes: 8 * 1024 * 1024,
   /** Tries of one model call over transport failures. */
   modelTries: 5,
   /** Wake-ups in a row without progress. */

@@ -4,6 +4,7 @@ import type { Call } from "./call.ts";
 import type { Delivery, FileInfo } from "./events.ts";
 import type { Boundary, MemoryName, Row } from "./memory.ts";
 import type { ModelFailure, Reply } from "./ports.ts";
+import type { Listed } from "./servers.ts";
 import type { Settings, SettingsLayer } from "./settings.ts";
 import type { ToolResult } from "./tool.ts";
 
@@ -12,6 +13,8 @@ export type Act =
   /** Everything that must happen is under way. */
   | { type: "hold" }
   | { type: "sleep"; until: number }
+  /** The turn's MCP servers are to be asked for their tools. */
+  | { type: "prepare"; key: string }
   | { type: "ask"; key: string }
   | { type: "run"; calls: Call[] };
 
@@ -33,6 +36,7 @@ export type Outcome =
   | { type: "answered"; clientId: string; text: string }
   | { type: "decided"; clientId: string; approved: boolean }
   | { type: "stopped"; clientId: string }
+  | { type: "prepared"; era: number; listed: Listed[] }
   | { type: "replied"; era: number; reply: Reply; inputChars: number }
   | { type: "model_failed"; era: number; failure: ModelFailure; inputChars: number }
   | { type: "ran"; era: number; callId: string; result: ToolResult }

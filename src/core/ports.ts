@@ -5,6 +5,7 @@ import type { Delivery, ErrorCode, Event } from "./events.ts";
 import type { About } from "./hooks.ts";
 import type { MemoryName, Row } from "./memory.ts";
 import type { Hint } from "./profile.ts";
+import type { Listed, Server } from "./servers.ts";
 import type { Session } from "./session.ts";
 import type { JsonObject, ToolResult } from "./tool.ts";
 import type { Stage } from "./trace.ts";
@@ -83,13 +84,23 @@ export interface ToolRun {
   /** For a service that can tell a repeated request from a new one. Effects alone have it. */
   idempotencyKey?: string;
   timeoutMs: number;
+  /** How often a call that failed on its way may be made again. */
+  retries: number;
   /** Code points of the result that the model may see. */
   maxChars: number;
 }
 
-/** Never rejects: a failure is a result with `ok: false`. Called once per dispatch. */
+/**
+ * A failure is a result with `ok: false`. It rejects only when the platform failed under the call: the object is then
+ * to die, and the call follows its recovery. Called once per dispatch.
+ */
 export interface Tools {
   run(run: ToolRun, live: (text: string) => void): Flight<ToolResult>;
+}
+
+/** Never rejects: a server that cannot be used is absent, with the reason. May be asked again. */
+export interface Servers {
+  list(servers: readonly Server[]): Flight<Listed[]>;
 }
 
 /** Frames that are sent and never stored. */
@@ -134,6 +145,7 @@ export interface Ports {
   store: Store;
   model: Model;
   tools: Tools;
+  servers: Servers;
   clock: Clock;
   /** Somebody is connected who could be asked for an approval; never throws. */
   attended(): boolean;

@@ -8,6 +8,13 @@
 import * as z from "zod";
 import type { JsonObject, Parsed } from "./tool.ts";
 
+/** The label for people that every work tool has. */
+export const BRIEF = {
+  type: "string",
+  description:
+    "What this call does, in a few words in the user's language; people see it in the timeline.",
+} as const;
+
 function strip(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(strip);
   if (typeof node !== "object" || node === null) return node;

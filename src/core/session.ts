@@ -10,6 +10,7 @@ import type { Spent } from "./ledger.ts";
 import type { Boundary, MemoryName } from "./memory.ts";
 import type { Hint, Profile } from "./profile.ts";
 import { mergeSettings, type Settings, type SettingsLayer } from "./settings.ts";
+import type { Toolbox } from "./toolbox.ts";
 
 export const SCHEMA = 1;
 export const MODES = ["agent", "chat", "workflow", "direct"] as const;
@@ -94,6 +95,8 @@ export interface State {
   titled: boolean;
   pinned: boolean;
   ephemeral: boolean;
+  /** It was made where the product is served on loopback, so it may reach what only that machine can. */
+  loopback: boolean;
   created_at: string;
   updated_at: string;
   status: Status;
@@ -189,6 +192,8 @@ export interface Session extends State {
   /** The session's own layer of settings. */
   settings: SettingsLayer;
   turn: Turn | null;
+  /** What the turn's MCP servers offer; null: they were not asked. */
+  toolbox: Toolbox | null;
 }
 
 export interface NewSession {
@@ -199,6 +204,7 @@ export interface NewSession {
   title: string;
   settings: SettingsLayer;
   ephemeral: boolean;
+  loopback?: boolean;
   /** Milliseconds since the epoch. */
   at: number;
 }
@@ -214,6 +220,7 @@ const BLANK: Session = {
   titled: false,
   pinned: false,
   ephemeral: false,
+  loopback: false,
   created_at: "",
   updated_at: "",
   status: "idle",
@@ -267,6 +274,7 @@ const BLANK: Session = {
   queue: [],
   settings: {},
   turn: null,
+  toolbox: null,
 };
 
 export function newSession({ at, ...given }: NewSession): Session {
@@ -275,7 +283,7 @@ export function newSession({ at, ...given }: NewSession): Session {
 }
 
 /** Parts that are stored apart from the hot state, because they change rarely. */
-export const COLD_PARTS = ["plan", "queue", "settings", "turn"] as const;
+export const COLD_PARTS = ["plan", "queue", "settings", "turn", "toolbox"] as const;
 
 /**
  * Brings a saved session up to date: fields that its program did not know yet begin as in a new one, and settings of

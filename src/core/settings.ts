@@ -4,6 +4,7 @@
  * S1  Absent means inherited: layers merge field by field, never block by block.
  * S2  `tools`, `limits` and `budget` combine by the strictest value that a layer states; all else by the nearest.
  * S3  Defaults are only defaults: they never count as strict.
+ * S4  Headers of an MCP server go to no other address than the one that they were stated with.
  */
 import * as z from "zod";
 import { DELIVERIES } from "./events.ts";
@@ -269,10 +270,22 @@ export function globMatches(glob: string, name: string): boolean {
   return at + last.length <= name.length;
 }
 
+/** Headers are for the address that they were stated with: a nearer layer that names another one gets none of them. */
+function moved(base: Plain, layer: SettingsLayer): Plain {
+  const servers = { ...(base.mcp as Settings["mcp"]).servers };
+  for (const [name, { url }] of Object.entries(layer.mcp?.servers ?? {})) {
+    const held = Object.hasOwn(servers, name) ? servers[name] : undefined;
+    if (!held || held.url === url) continue;
+    const { headers: _, ...rest } = held;
+    servers[name] = rest;
+  }
+  return { ...base, mcp: { servers } };
+}
+
 /** The effective settings of a list of layers, outermost first. */
 export function mergeSettings(layers: (SettingsLayer | undefined)[]): Settings {
   let merged: Plain = DEFAULTS as unknown as Plain;
-  for (const layer of layers) if (layer) merged = nearest(merged, layer as Plain);
+  for (const layer of layers) if (layer) merged = nearest(moved(merged, layer), layer as Plain);
   return {
     ...(merged as unknown as Settings),
     limits: strictest(

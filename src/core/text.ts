@@ -3,6 +3,9 @@
 import { head } from "./chars.ts";
 import { EN as COMMANDS_EN, ZH as COMMANDS_ZH, type CommandWords } from "./command-text.ts";
 import type { Step } from "./events.ts";
+import { LIMITS } from "./limits.ts";
+import type { Absence } from "./servers.ts";
+import type { Omitted } from "./toolbox.ts";
 
 export type Locale = "en" | "zh";
 
@@ -26,6 +29,8 @@ interface Words {
   cutAnswer: string;
   approve(tool: string): string;
   toolLeftOut(list: string): string;
+  serversLeftOut(servers: { name: string; why: Absence }[]): string;
+  mcpToolsLeftOut(tools: Omitted[]): string;
   notFinished(steps: Step[]): string;
   copyOf(title: string): string;
   importSkipped(lines: number): string;
@@ -41,6 +46,41 @@ interface Words {
 const why = (s: Step) => head(s.error ?? s.result ?? "", 1_000);
 
 const list = (lines: string[]) => lines.map((line) => `- ${line}`).join("\n");
+/** The first of many, each in its own words. */
+const inOneLine = <T>(items: T[], of: (item: T) => string): string =>
+  head(items.map(of).join("; "), 1_000);
+
+type Reasons = Record<Absence["code"], (why: Absence) => string>;
+const statusOf = (why: Absence): string => (why.code === "refused" ? String(why.status) : "");
+const ABSENT_EN: Reasons = {
+  address: () =>
+    "its address may not be reached from here; private ones must stand in MCP_ALLOW_PRIVATE",
+  headers: () => "its headers cannot be sent; check their names and values",
+  unreachable: () => "it could not be reached",
+  timeout: () => "it did not answer in time",
+  protocol: () => "it did not answer as an MCP server does; check its url",
+  no_tools: () => "it offers no tools",
+  refused: (why) => `it refused with HTTP ${statusOf(why)}; check its url and headers`,
+};
+const ABSENT_ZH: Reasons = {
+  address: () => "此处不允许访问其地址;内网地址必须列入 MCP_ALLOW_PRIVATE",
+  headers: () => "其请求头无法发送;请检查名称和值",
+  unreachable: () => "无法连接",
+  timeout: () => "没有及时响应",
+  protocol: () => "响应不符合 MCP 协议;请检查 url",
+  no_tools: () => "没有提供工具",
+  refused: (why) => `以 HTTP ${statusOf(why)} 拒绝;请检查 url 和请求头`,
+};
+const OMITTED_EN: Record<Omitted["why"], string> = {
+  too_many: `a server may bring ${LIMITS.mcpTools}`,
+  too_large: "its description is too large",
+  no_schema: "its schema is not an object",
+};
+const OMITTED_ZH: Record<Omitted["why"], string> = {
+  too_many: `每台服务器最多 ${LIMITS.mcpTools} 个`,
+  too_large: "描述过大",
+  no_schema: "其参数模式不是对象",
+};
 
 const EN: Words = {
   commands: COMMANDS_EN,
@@ -62,6 +102,10 @@ const EN: Words = {
   retryWait: (until) =>
     `The model's provider asks to wait; the work goes on by itself at ${until}.`,
   toolLeftOut: (list) => `Tools that this model cannot take were left out: ${list}.`,
+  serversLeftOut: (servers) =>
+    `MCP servers left out of this turn: ${inOneLine(servers, ({ name, why }) => `${name} (${ABSENT_EN[why.code](why)})`)}. They are asked again in the next turn.`,
+  mcpToolsLeftOut: (tools) =>
+    `Tools of MCP servers left out: ${inOneLine(tools, (t) => `${t.tool} (${OMITTED_EN[t.why]})`)}.`,
   approve: (tool) => `May ${tool} be run?`,
   cutAnswer: "The answer was cut off at the model's output limit.",
   notFinished: (steps) =>
@@ -99,6 +143,10 @@ const ZH: Words = {
     `模型服务商要求等到 ${until},超过了允许的时间。没有丢失任何内容;请在那之后重试。`,
   retryWait: (until) => `模型服务商要求等待;工作将在 ${until} 自动继续。`,
   toolLeftOut: (list) => `已略去此模型无法接受的工具:${list}。`,
+  serversLeftOut: (servers) =>
+    `本轮未使用的 MCP 服务器:${inOneLine(servers, ({ name, why }) => `${name}(${ABSENT_ZH[why.code](why)})`)}。下一轮会再次尝试。`,
+  mcpToolsLeftOut: (tools) =>
+    `已略去的 MCP 工具:${inOneLine(tools, (t) => `${t.tool}(${OMITTED_ZH[t.why]})`)}。`,
   approve: (tool) => `是否允许运行 ${tool}?`,
   cutAnswer: "回答在模型的输出上限处被截断。",
   notFinished: (steps) =>

@@ -22,6 +22,8 @@ export interface ToolFacts {
   /** It changes something outside the model's view. */
   effect: boolean;
   recovery: Recovery;
+  /** It is asked about whatever the settings say. */
+  approval?: "ask";
 }
 
 export type Parsed<T = JsonObject> = { ok: true; value: T } | { ok: false; error: string };
@@ -39,6 +41,8 @@ export interface ToolResult {
   ok: boolean;
   /** It failed in a way that does not tell whether its effect took place (a timeout, a lost answer). */
   unknown?: true;
+  /** It failed on its way, and the same call again may succeed: see tools/run.ts. */
+  retryable?: true;
   /** What the model reads: plain text or JSON, already cut to size by the shell. */
   text: string;
   /** What the `tool` event shows, by toolkit (contract 4). */

@@ -192,6 +192,8 @@ function end(d: Draft, outcome: "completed" | "failed" | "stopped"): void {
     );
   }
   Object.assign(d.s, { queue: [], batch: null, wait: null, returnTo: null, retry: null, tries: 0 });
+  // A wake at rest need not read it, and the next turn asks anew.
+  d.s.toolbox = null;
   d.s.era += 1;
   emit(d, "done", { outcome, run: d.s.run });
   setStatus(d, outcome, outcome === "completed" ? "completed" : "idle");

@@ -50,4 +50,7 @@ export interface Box {
   rest(): Promise<void>;
 }
 
-export class BoxUnavailable extends Error {}
+export class BoxUnavailable extends Error {
+  /** Nothing has run, and the same again in a while may succeed: it is starting, say. */
+  retryable = false;
+}

@@ -10,7 +10,7 @@
  */
 import * as z from "zod";
 import type { FileInfo } from "../core/events.ts";
-import { parametersOf, parserOf } from "../core/schema.ts";
+import { BRIEF, parametersOf, parserOf } from "../core/schema.ts";
 import {
   type JsonObject,
   type ToolFacts,
@@ -35,6 +35,8 @@ export interface ToolContext {
   id: string;
   /** It was started before a crash and its outcome is unknown. */
   reopened: boolean;
+  /** Of an effect: the same for a call that is repeated because its outcome was unknown. */
+  idempotencyKey?: string;
   timeoutMs: number;
   /** Code points of the result's text; the runner cuts to it. */
   maxChars: number;
@@ -44,6 +46,8 @@ export interface Tool extends ToolSpec {
   needs?: Need;
   /** Milliseconds that it may take, where that is not the settings' `toolTimeoutMs`; never more than that. */
   timeoutMs?: number;
+  /** Doing it again after an unknown outcome is harmless: it is idempotent, or its service knows `idempotencyKey`. */
+  repeatable?: true;
   run(args: JsonObject, ctx: ToolContext): Promise<ToolResult>;
 }
 
@@ -54,14 +58,11 @@ export interface Definition<S extends z.ZodObject> extends Partial<ToolFacts> {
   args: S;
   needs?: Need;
   timeoutMs?: number;
+  repeatable?: true;
   run: (args: z.output<S>, ctx: ToolContext) => Promise<ToolResult>;
 }
 
-const Brief = z
-  .string()
-  .describe(
-    "What this call does, in a few words in the user's language; people see it in the timeline.",
-  );
+const Brief = z.string().describe(BRIEF.description);
 
 /** Facts that are not stated are the careful ones: alone, effectful, never run twice. */
 export function defineTool<S extends z.ZodObject>(definition: Definition<S>): Tool {
@@ -80,6 +81,7 @@ export function defineTool<S extends z.ZodObject>(definition: Definition<S>): To
     recovery: definition.recovery ?? "report",
     ...(definition.needs === undefined ? {} : { needs: definition.needs }),
     ...(definition.timeoutMs === undefined ? {} : { timeoutMs: definition.timeoutMs }),
+    ...(definition.repeatable === undefined ? {} : { repeatable: true as const }),
     parse(raw) {
       const parsed = parse(raw);
       if (!parsed.ok) return parsed;

@@ -1,10 +1,13 @@
 /**
  * Running one tool: whatever it does, what comes back is a result, in time, as clean text of bounded length.
  *
- * R1  Never rejects. A sandbox that cannot work, a bug, a timeout: `ok: false` with a text for the model.
+ * R1  A sandbox that cannot work, a bug, a timeout: `ok: false` with a text for the model. It rejects for one thing
+ *     alone, a failure of the platform under the tool, which is no failure of the tool's.
  * R2  Our own clock: a backend that hangs, ignores its timeout or ignores a stop does not hang the call.
  * R3  The text and every string of the content are well-formed and free of NULs; the text has at most `maxChars` code
  *     points, head and tail kept.
+ * R4  What failed on its way is made again, as often as the settings allow and within the same time; an effect whose
+ *     outcome is unknown only where repeating is harmless.
  */
 import { clean, head, headAndTail } from "../core/chars.ts";
 import type { ToolRun } from "../core/ports.ts";
@@ -12,10 +15,13 @@ import type { JsonObject, ToolResult } from "../core/tool.ts";
 import { BoxUnavailable } from "./box.ts";
 import { cutoff } from "./cutoff.ts";
 import type { Tool, ToolContext } from "./define.ts";
+import { brokeUnderTool } from "./platform.ts";
 
 /** After a tool's time is over, and after a stop: how long it may take to end by itself. */
 const GRACE_MS = 15_000;
 const STOP_GRACE_MS = 1_000;
+/** Before the first repetition; each next one waits twice as long. */
+const BACKOFF_MS = 250;
 /** Code points kept of what a hanging tool has shown so far. */
 const PARTIAL_CHARS = 4_000;
 /** What the marker in the middle of a cut text may take. */
@@ -35,25 +41,68 @@ export async function runTool(
     seen.text = (seen.text + text).slice(-2 * PARTIAL_CHARS);
     ports.live(clean(text));
   };
-  const { id, reopened, maxChars } = run;
+  const { id, reopened, idempotencyKey, maxChars } = run;
   const timeoutMs = Math.min(run.timeoutMs, tool.timeoutMs ?? run.timeoutMs);
   // The tool is told at its limit plus the grace, so that its own, better ending comes first.
   const cut = cutoff(timeoutMs + graceMs, Math.min(graceMs, STOP_GRACE_MS), ports.signal);
-  const ctx = { ...ports, live, signal: cut.signal, id, reopened, timeoutMs, maxChars };
+  const ctx: ToolContext = {
+    ...ports,
+    ...{ live, signal: cut.signal, id, reopened, timeoutMs, maxChars },
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  };
   try {
-    const result = await Promise.race([attempt(tool, run.args, ctx), cut.late]);
+    const result = await Promise.race([attempts(tool, run, ctx), cut.late]);
     return tidy(result ?? abandoned(tool.name, timeoutMs, cut.timedOut(), seen.text), maxChars);
   } finally {
     cut.clear();
   }
 }
 
-/** Also waited for by nobody when it is late, so it must not reject either. */
+const mayRepeat = (tool: Tool, { ok, retryable, unknown }: ToolResult): boolean =>
+  !ok && retryable === true && (!unknown || !tool.effect || tool.repeatable === true);
+
+/** Makes the call, and again while it fails on its way. */
+async function attempts(tool: Tool, run: ToolRun, ctx: ToolContext): Promise<ToolResult> {
+  const deadline = Date.now() + ctx.timeoutMs;
+  for (let tries = 1; ; tries++) {
+    const timeoutMs = tries === 1 ? ctx.timeoutMs : Math.max(1, deadline - Date.now());
+    const result = await attempt(tool, run.args, { ...ctx, timeoutMs });
+    const wait = BACKOFF_MS * 2 ** (tries - 1);
+    const spent = tries > run.retries || Date.now() + wait >= deadline || ctx.signal.aborted;
+    if (spent || !mayRepeat(tool, result)) return ended(result, tries);
+    await pause(wait, ctx.signal);
+    if (ctx.signal.aborted) return ended(result, tries);
+  }
+}
+
+/** How often it was tried is told with a failure. */
+function ended({ retryable: _, ...result }: ToolResult, tries: number): ToolResult {
+  return result.ok || tries === 1
+    ? result
+    : { ...result, text: `${result.text} (tried ${tries} times)` };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end, { once: true });
+  });
+}
+
+/** One try. When it is late nobody waits for it any longer, and a rejection then is nobody's. */
 async function attempt(tool: Tool, args: JsonObject, ctx: ToolContext): Promise<ToolResult> {
   try {
     return await tool.run(args, ctx);
   } catch (error) {
-    if (error instanceof BoxUnavailable) return { ok: false, text: error.message };
+    if (brokeUnderTool(error)) throw error;
+    if (error instanceof BoxUnavailable) {
+      return { ok: false, text: error.message, ...(error.retryable ? { retryable: true } : {}) };
+    }
     const message = error instanceof Error ? error.message : String(error);
     // It may have acted before it threw.
     return { ok: false, unknown: true, text: `${tool.name} failed: ${head(message, ERROR_CHARS)}` };

@@ -1,27 +1,28 @@
 /** The HTTP face: routes, and the one place where a failure becomes a reply. */
 import { Hono } from "hono";
 import { cors } from "hono/cors";
+import { isPlatformError } from "../tools/platform.ts";
 import { admit } from "./admit.ts";
 import { type App, allowedOrigin, hostname, isLoopback, isUpgrade } from "./auth.ts";
 import { publicConfig, VERSION } from "./config.ts";
 import { errorBody, HttpProblem, type Problem } from "./problem.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { fileRoutes } from "./routes/files.ts";
+import { mcpRoutes } from "./routes/mcp.ts";
 import { openaiRoutes } from "./routes/openai.ts";
 import { ownerRoutes } from "./routes/owner.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { sharedRoutes, shareRoutes } from "./routes/shared.ts";
 import { turnRoutes } from "./routes/turns.ts";
 
-/** Errors of a Durable Object that died under a request: the same request again works. */
-const PASSING =
-  /restarted|code was updated|script has been upgraded|Network connection lost|exceeded its memory/i;
+/** A Durable Object died under a request, by itself or by the platform: the same request again works. */
+const passing = (error: unknown): boolean =>
+  isPlatformError(error) || /restarted/i.test(error instanceof Error ? error.message : "");
 
 function problemOf(error: unknown): Problem {
   if (error instanceof HttpProblem) return error.problem;
-  const text = error instanceof Error ? error.message : String(error);
   console.error("request failed", error);
-  if (PASSING.test(text)) {
+  if (passing(error)) {
     return {
       status: 503,
       code: "restarting",
@@ -73,12 +74,16 @@ app.use("*", async (c, next) => {
 const crossOrigin = cors({
   origin: (origin, c) => (allowedOrigin(c, origin) ? origin : null),
   allowMethods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
-  allowHeaders: ["authorization", "content-type", "prefer", "last-event-id", "range"],
+  allowHeaders: [
+    ...["authorization", "content-type", "prefer", "last-event-id", "range", "idempotency-key"],
+    ...["mcp-protocol-version", "mcp-method", "mcp-name"],
+  ],
   exposeHeaders: ["content-range", "content-disposition", "preference-applied", "retry-after"],
   maxAge: 3600,
 });
 app.use("/api/*", async (c, next) => (isUpgrade(c) ? next() : crossOrigin(c, next)));
 app.use("/v1/*", crossOrigin);
+app.use("/mcp", crossOrigin);
 
 app.get("/api/health", (c) => c.json({ ok: true, version: VERSION }));
 app.route("/api", accessRoutes);
@@ -95,3 +100,4 @@ app.route("/api/sessions", turnRoutes);
 app.route("/api/sessions", fileRoutes);
 app.route("/api/sessions", shareRoutes);
 app.route("/v1", openaiRoutes);
+app.route("/mcp", mcpRoutes);

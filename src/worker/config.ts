@@ -60,6 +60,10 @@ export function sandboxOf(env: Bindings): "embedded" | "container" {
   return env.SANDBOX === "container" ? "container" : "embedded";
 }
 
+/** Private hosts that MCP servers may stand on although the product is not served on loopback. */
+export const privateHosts = (env: Bindings): string[] =>
+  (env.MCP_ALLOW_PRIVATE ?? "").split(",").flatMap((host) => host.trim() || []);
+
 /** What this deployment has beyond the ordinary: the tools that need it are offered. */
 export function haves(_env: Bindings): ReadonlySet<Need> {
   return new Set();

@@ -2,6 +2,7 @@
 
 import { fileUrl } from "../adapters/files/info.ts";
 import { FileStore } from "../adapters/files/store.ts";
+import { type McpServers, mcpServers } from "../adapters/mcp/port.ts";
 import { createModelPort } from "../adapters/model/providers.ts";
 import { absentBox } from "../adapters/sandbox/absent.ts";
 import { embeddedBox } from "../adapters/sandbox/embedded.ts";
@@ -10,12 +11,14 @@ import type { FileInfo } from "../core/events.ts";
 import { hookedModel, hookedTools } from "../core/hooked.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Clock, Flight, Tools } from "../core/ports.ts";
+import { serversOf } from "../core/servers.ts";
+import { type Session, settingsOf } from "../core/session.ts";
 import { isTerminal } from "../core/terminal.ts";
 import type { ToolResult } from "../core/tool.ts";
 import type { Box } from "../tools/box.ts";
-import { runTool, TOOLS } from "../tools/index.ts";
+import { runTool, TOOLS, type Tool } from "../tools/index.ts";
 import { resolvePath } from "../tools/paths.ts";
-import { sandboxOf } from "./config.ts";
+import { privateHosts, sandboxOf, VERSION } from "./config.ts";
 import type { Bindings } from "./env.ts";
 import { HOOKS } from "./hooks.ts";
 import { kitOf } from "./kit.ts";
@@ -27,6 +30,8 @@ export interface Engine {
   files: FileStore;
   box: Box;
   drive: Drive;
+  /** Nothing is going to run for a while: what costs is released. */
+  rest(): Promise<void>;
   fileInfo(path: string): FileInfo | null;
 }
 
@@ -46,13 +51,19 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
   const box = boxOf(env, files);
   const fileInfo = (path: string): FileInfo | null =>
     files.info(path, (p) => fileUrl(store.session().id, p));
+  const { loopback } = store.session();
+  const servers = mcpServers({ loopback, allow: privateHosts(env), version: VERSION });
   const drive = createDrive(
     {
       store,
       clock,
       model: hookedModel(createModelPort({ ...env }), HOOKS),
-      tools: hookedTools(toolsPort(box, fileInfo), HOOKS),
+      tools: hookedTools(
+        toolsPort(box, fileInfo, (name) => serverTool(store.session(), servers, name)),
+        HOOKS,
+      ),
       trace: HOOKS.trace,
+      servers,
       attended: () => sockets.attended,
       live: (frame) => sockets.live(frame),
       wake,
@@ -60,7 +71,10 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
     },
     kitOf(env, box.about),
   );
-  return { store, files, box, drive, fileInfo };
+  const rest = async () => {
+    await Promise.all([box.rest(), servers.rest()]);
+  };
+  return { store, files, box, drive, rest, fileInfo };
 }
 
 const boxOf = (env: Bindings, files: FileStore): Box =>
@@ -71,14 +85,25 @@ const boxOf = (env: Bindings, files: FileStore): Box =>
         "The container sandbox is not in this version. Set the variable SANDBOX to embedded.",
       );
 
-function toolsPort(box: Box, info: (path: string) => FileInfo | null): Tools {
+/** A tool of one of the turn's MCP servers, as it was when the turn began. */
+function serverTool(s: Session, servers: McpServers, name: string): Tool | undefined {
+  const stored = s.toolbox?.find((t) => t.name === name);
+  const server = stored && serversOf(settingsOf(s)).find((held) => held.name === stored.server);
+  return server && servers.tool(server, stored);
+}
+
+function toolsPort(
+  box: Box,
+  info: (path: string) => FileInfo | null,
+  serverToolOf: (name: string) => Tool | undefined,
+): Tools {
   return {
     run(run, live): Flight<ToolResult> {
       if (isTerminal(run.name)) {
         const found = attachments(run.args.attachments, info);
         return { outcome: Promise.resolve({ ok: true, text: "", files: found }), cancel: () => {} };
       }
-      const tool = TOOLS.find((t) => t.name === run.name);
+      const tool = TOOLS.find((t) => t.name === run.name) ?? serverToolOf(run.name);
       if (!tool) {
         const text = `The tool ${run.name} is no longer available.`;
         return { outcome: Promise.resolve({ ok: false, text }), cancel: () => {} };

@@ -14,6 +14,8 @@ export interface Vars {
   SANDBOX?: string;
   /** Hosts that a webhook may tell although they are private, comma-separated. */
   WEBHOOK_ALLOW_PRIVATE?: string;
+  /** Private hosts (with or without a port) that MCP servers may stand on, separated by commas. */
+  MCP_ALLOW_PRIVATE?: string;
 }
 
 /** The rate limiter is optional: a configuration may do without it. */

@@ -2,6 +2,7 @@
  * A stream that the Worker holds for an HTTP client over a hibernatable socket to the session: the session sleeps
  * while the stream stays open, and the stream ends with its client.
  */
+import type { Event } from "../core/events.ts";
 import { Tally } from "../core/tally.ts";
 import type { ServerFrame, TurnResult } from "../core/wire.ts";
 import type { SessionStub } from "./ids.ts";
@@ -72,8 +73,23 @@ export function eventStream(ws: WebSocket): ReadableStream<Uint8Array> {
   });
 }
 
+/** What some events say of a turn: its last words, its files, what went wrong. */
+export function wordsOf(
+  events: readonly Event[],
+): Pick<TurnResult, "message" | "attachments" | "error"> {
+  const tally = new Tally(0);
+  for (const event of events) tally.take(event);
+  return tally.result("completed");
+}
+
 /** One socket's worth of waiting: the result, or null when the socket closed or the time is over. */
-function hear(ws: WebSocket, tally: Tally, seq: number, ms: number): Promise<TurnResult | null> {
+function hear(
+  ws: WebSocket,
+  tally: Tally,
+  seq: number,
+  ms: number,
+  heard: (event: Event) => void,
+): Promise<TurnResult | null> {
   return new Promise((resolve) => {
     const finish = (result: TurnResult | null) => {
       clearTimeout(timer);
@@ -84,6 +100,7 @@ function hear(ws: WebSocket, tally: Tally, seq: number, ms: number): Promise<Tur
     ws.addEventListener("close", () => finish(null));
     listen(ws, (frame) => {
       if (frame.type !== "event" || frame.seq <= tally.seq) return;
+      heard(frame);
       const outcome = tally.take(frame);
       if (outcome && frame.seq >= seq) finish(tally.result(outcome));
     });
@@ -99,12 +116,13 @@ export async function awaitTurn(
   owner: string,
   ack: { seq: number; from: number },
   seconds: number,
+  heard: (event: Event) => void = () => {},
 ): Promise<TurnResult | null> {
   const tally = new Tally(ack.from - 1);
   const deadline = Date.now() + seconds * 1000;
   for (let left = seconds * 1000; left > 0; left = deadline - Date.now()) {
     const ws = await connect(stub, owner, `after=${tally.seq}&attends=0`).catch(() => null);
-    const result = ws && (await hear(ws, tally, ack.seq, left));
+    const result = ws && (await hear(ws, tally, ack.seq, left, heard));
     if (result) return result;
     await scheduler.wait(Math.min(RETRY_MS, Math.max(0, deadline - Date.now())));
   }

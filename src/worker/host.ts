@@ -113,7 +113,7 @@ export class Host {
     this.#close();
     // What it has spent is the owner's to know, whatever becomes of it. Nothing is deleted when that fails.
     if (engine) await this.#report(engine.store.session());
-    await engine?.box.rest();
+    await engine?.rest();
     this.sockets.closeAll(4004, "the session was deleted");
     // The lifecycle lets go of its table too: a job may be what removes the session.
     this.gone = true;
@@ -208,7 +208,7 @@ export class Host {
   async #rest(): Promise<void> {
     const engine = this.#engine;
     if (!engine) return;
-    await engine.box.rest();
+    await engine.rest();
     await this.#armWebhook();
     const told = await this.#tell();
     const { status, ephemeral } = engine.store.session();

@@ -3,6 +3,7 @@ import assistant from "../../prompts/assistant.md";
 import core from "../../prompts/core.md";
 import executor from "../../prompts/executor.md";
 import file from "../../prompts/file_rules.md";
+import mcp from "../../prompts/mcp_rules.md";
 import message from "../../prompts/message_rules.md";
 import planner from "../../prompts/planner.md";
 import reviewer from "../../prompts/reviewer.md";
@@ -21,7 +22,7 @@ export function kitOf(env: Bindings, about: string): Kit {
   return {
     tools: toolsFor(haves(env)),
     prompts: { core, planner, executor, reviewer, assistant },
-    rules: { shell: about, file, message },
+    rules: { shell: about, file, mcp, message },
     hooks: HOOKS,
     resolve: (provider, model) => resolve(vars, provider, model),
     profile(provider, model) {

@@ -22,13 +22,15 @@ import { infoOf } from "./wire.ts";
 export interface Asker {
   env: Bindings;
   owner: string;
+  /** The product itself is served on loopback. */
+  loopback: boolean;
 }
 
 const newEpoch = () => newSessionId().slice(0, 12);
 
 /** `key`: the session that it is bound to; with `fresh`, a new one that it is bound to from now on. */
 export async function createSession(asker: Asker, body: z.infer<typeof CreateBody>): Promise<Made> {
-  const { env, owner } = asker;
+  const { env, owner, loopback } = asker;
   const directory = directoryStub(env, owner);
   const start = {
     id: newSessionId(),
@@ -38,6 +40,7 @@ export async function createSession(asker: Asker, body: z.infer<typeof CreateBod
     title: titleFrom(body.title ?? "", LIMITS.titleChars),
     settings: body.settings ?? {},
     ephemeral: body.ephemeral ?? false,
+    loopback,
   };
   knownProfile(env, start.settings.profile);
   checkWebhook(env, start.settings);
@@ -56,11 +59,14 @@ export async function createSession(asker: Asker, body: z.infer<typeof CreateBod
 }
 
 /** A new session in the place of one that stays: its mode, its settings, and the keys that were bound to it. */
-export async function rotateSession({ env, owner }: Asker, id: string): Promise<SessionView> {
+export async function rotateSession(
+  { env, owner, loopback }: Asker,
+  id: string,
+): Promise<SessionView> {
   const { mode, settings } = unwrap(await sessionStub(env, id).origin(owner));
   const directory = directoryStub(env, owner);
   const start = { id: newSessionId(), owner, epoch: newEpoch(), mode, settings, title: "" };
-  const session = { ...start, ephemeral: false };
+  const session = { ...start, ephemeral: false, loopback };
   await directory.add(infoOf(newSession({ ...session, at: Date.now() })), undefined);
   const { view } = unwrap(await sessionStub(env, start.id).create(session));
   await directory.rebind(id, start.id);
@@ -69,11 +75,11 @@ export async function rotateSession({ env, owner }: Asker, id: string): Promise<
 
 /** A session made of lines. */
 async function copied(
-  { env, owner }: Asker,
+  { env, owner, loopback }: Asker,
   stream: ReadableStream<Uint8Array>,
   fork: boolean,
 ): Promise<Copied> {
-  const birth = { id: newSessionId(), owner, epoch: newEpoch(), fork };
+  const birth = { id: newSessionId(), owner, epoch: newEpoch(), fork, loopback };
   const directory = directoryStub(env, owner);
   const blank = { ...birth, mode: "agent" as const, title: "", settings: {}, ephemeral: false };
   await directory.add(infoOf(newSession({ ...blank, at: Date.now() })), undefined);

@@ -33,8 +33,8 @@ const MIGRATIONS: readonly (readonly string[])[] = [
 type Part = "state" | (typeof COLD_PARTS)[number];
 
 function partsOf(s: Session): Record<Part, unknown> {
-  const { plan, queue, settings, turn, ...state } = s;
-  return { state, plan, queue, settings, turn };
+  const { plan, queue, settings, turn, toolbox, ...state } = s;
+  return { state, plan, queue, settings, turn, toolbox };
 }
 
 export class SessionStore implements Store {
@@ -219,8 +219,9 @@ export const putRow = (sql: SqlStorage, row: Row): void => {
   );
 };
 
+/** Parts that the program which stored it did not know are absent. */
 const pick = (held: Record<string, unknown>) =>
-  Object.fromEntries(COLD_PARTS.map((part) => [part, held[part]]));
+  Object.fromEntries(COLD_PARTS.flatMap((part) => (part in held ? [[part, held[part]]] : [])));
 
 export const put = (sql: SqlStorage, part: string, value: unknown): void => {
   sql.exec("INSERT OR REPLACE INTO head (part, json) VALUES (?, ?)", part, JSON.stringify(value));

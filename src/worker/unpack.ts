@@ -27,6 +27,8 @@ export interface Birth {
   epoch: string;
   /** A fork: its title says so. */
   fork: boolean;
+  /** It is made where the product is served on loopback. */
+  loopback: boolean;
 }
 
 /** UTF-8 bytes of one value; SQLite takes 2 MiB. */
@@ -200,7 +202,7 @@ class Unpacker {
     if (marked) this.#keep([this.#log.add({ event: "title", data: { title } }, ts)]);
     this.#flush();
     const status = restStatus(this.#log.status()) ?? "stopped";
-    const { id, owner, epoch } = this.#birth;
+    const { id, owner, epoch, loopback } = this.#birth;
     const at: Rest = {
       ...rest,
       title,
@@ -209,7 +211,15 @@ class Unpacker {
       row: this.#pairs.last(),
       run: this.#log.run(),
     };
-    const session = sessionAt(at, { id, owner, epoch, settings, ephemeral: false, at: now });
+    const session = sessionAt(at, {
+      id,
+      owner,
+      epoch,
+      settings,
+      ephemeral: false,
+      loopback,
+      at: now,
+    });
     if (closing.length > 0) putRest(this.#storage.sql, restOf(session));
     return session;
   }

@@ -2,6 +2,7 @@
 import type { ErrorCode } from "../../src/core/events.ts";
 import type { SettingsLayer } from "../../src/core/settings.ts";
 import type { ToolResult } from "../../src/core/tool.ts";
+import type { McpFault } from "../support/mcp-script.ts";
 import type { Body, Task } from "./model.ts";
 import type { Manner, Spoken } from "./spoken.ts";
 
@@ -40,13 +41,13 @@ export interface Struck {
 
 export interface ToolStruck {
   /** Does what the tool does. */
-  perform(): ToolResult;
+  perform(): Promise<ToolResult>;
   signal: AbortSignal;
 }
 
 export interface Kind {
   name: string;
-  group: "transport" | "content" | "endpoint" | "tool" | "fatal" | "for ever";
+  group: "transport" | "content" | "endpoint" | "tool" | "mcp" | "fatal" | "for ever";
   positions?: readonly Position[];
   /** Which call stands for a position, when it is not the usual one; the small task has one step. */
   at?: Partial<Record<Position, { big: number; small: number }>>;
@@ -65,6 +66,12 @@ export interface Kind {
   times?: number;
   /** null: this request is answered rightly. */
   strike?: (struck: Struck) => Answer | null;
+  /** On the side of an MCP server, for each call of a tool; positions are then calls. */
+  mcp?: McpFault;
+  /** The session's object dies under the call, and comes back. */
+  dies?: true;
+  /** Of an MCP server that does not claim to know the keys of its calls, though it does. */
+  modest?: true;
   /** On the tool side; positions are then runs of tools. */
   tool?: (struck: ToolStruck) => Promise<ToolResult>;
   /** Extra model requests that it may cost; default 5. */

@@ -17,7 +17,7 @@ const EFFECT = { group: G, at: WRITES, positions: ["first", "last"] } as const;
 const lost =
   (result: ToolResult) =>
   async ({ perform }: ToolStruck): Promise<ToolResult> => {
-    perform();
+    await perform();
     return result;
   };
 const UNKNOWN: ToolResult = {
@@ -56,7 +56,7 @@ export const TOOL: readonly Kind[] = [
     at: ANY,
     costs: 0,
     tool: async ({ perform }) => {
-      const { text, ...rest } = perform();
+      const { text, ...rest } = await perform();
       return { ...rest, text: `${text}\n${"x🚀\n".repeat(80_000)}` };
     },
   },
@@ -66,7 +66,7 @@ export const TOOL: readonly Kind[] = [
     at: ANY,
     costs: 0,
     tool: async ({ perform }) => {
-      const { text, ...rest } = perform();
+      const { text, ...rest } = await perform();
       return { ...rest, text: `${text}\n\0\0\ud83d broken \udc00` };
     },
   },
@@ -76,7 +76,7 @@ export const TOOL: readonly Kind[] = [
     name: "effect done, then the tool throws",
     costs: 2,
     tool: async ({ perform }) => {
-      perform();
+      await perform();
       throw new Error("socket hang up");
     },
   },
@@ -85,8 +85,8 @@ export const TOOL: readonly Kind[] = [
     name: "effect done, then the tool hangs",
     costs: 2,
     settings: QUICK,
-    tool: ({ perform }) => {
-      perform();
+    tool: async ({ perform }) => {
+      await perform();
       return never();
     },
   },
@@ -105,7 +105,7 @@ export const TOOL: readonly Kind[] = [
     task: { blind: true },
     alone: true,
     tool: async ({ perform }) => {
-      perform();
+      await perform();
       throw new Error("socket hang up");
     },
   },
@@ -116,8 +116,8 @@ export const TOOL: readonly Kind[] = [
     task: { blind: true },
     alone: true,
     settings: QUICK,
-    tool: ({ perform }) => {
-      perform();
+    tool: async ({ perform }) => {
+      await perform();
       return never();
     },
   },

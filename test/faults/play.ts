@@ -2,6 +2,7 @@
 import type { Event } from "../../src/core/events.ts";
 import { patchLayer, type SettingsLayer } from "../../src/core/settings.ts";
 import { checkEvents } from "../support/event-oracle.ts";
+import type { McpServer } from "../support/mcp-server.ts";
 import { type Format, JUNK, type Kind, POSITIONS, type Position } from "./kind.ts";
 import { RECOVERABLE } from "./kinds.ts";
 import { FINAL, type Task } from "./model.ts";
@@ -39,16 +40,23 @@ export interface Verdict {
 
 const base: SettingsLayer = { limits: { modelTimeoutMs: 10_000, toolTimeoutMs: 10_000 } };
 
-function sceneOf(kind: Kind, size: Size, position: Position, format: Format): Scene {
+function sceneOf(
+  kind: Kind,
+  size: Size,
+  position: Position,
+  format: Format,
+  mcp: McpServer | undefined,
+): Scene {
   const at = kind.at?.[position]?.[size] ?? PLACES[size][position];
   return {
     task: { ...TASKS[size], ...kind.task },
     format,
     faults: kind.strike ? [{ kind, at }] : [],
-    toolFaults: kind.tool ? [{ kind, at }] : [],
+    toolFaults: kind.tool || kind.mcp ? [{ kind, at }] : [],
     settings: patchLayer(base, kind.settings ?? {}),
     profile: kind.profile,
     padding: kind.padding,
+    mcp,
   };
 }
 
@@ -108,9 +116,10 @@ export async function playKind(
   size: Size,
   position: Position,
   format: Format,
+  mcp?: McpServer,
 ): Promise<Verdict> {
   const started = performance.now();
-  const world = new World(server, sceneOf(kind, size, position, format));
+  const world = new World(server, sceneOf(kind, size, position, format, mcp));
   const { records } = TASKS[size];
   const { desk } = world;
   try {
@@ -132,6 +141,7 @@ export async function playKind(
         wrong.push(`waited ${waited} ms of ${kind.waitsMs}`);
       }
       if (desk.met === 0 && kind.strike) wrong.push("the fault met no request");
+      if (kind.mcp && world.struck < (kind.times ?? 1)) wrong.push("the fault met no call");
     }
     wrong.push(...completion(world, records), ...soundness(world, records));
     const ms = Math.round(performance.now() - started);
@@ -166,7 +176,7 @@ export function runsOf(kind: Kind): [Size, Position, Format][] {
       if (seen.has(at)) continue;
       seen.add(at);
       // The small task is there for the number of requests, which no format changes.
-      const both = !kind.tool && size === "big";
+      const both = !kind.tool && !kind.mcp && size === "big";
       const formats = kind.formats ?? (both ? ["sse", "json"] : ["sse"]);
       for (const format of formats) runs.push([size, position, format as Format]);
     }
@@ -186,7 +196,7 @@ function dice(seed: number): () => number {
 }
 
 /** Up to eight faults at random places of one run. */
-export function chaosScene(seed: number): Scene {
+export function chaosScene(seed: number, mcp?: McpServer): Scene {
   const roll = dice(seed);
   const pick = (n: number) => Math.floor(roll() * n);
   const count = 1 + pick(8);
@@ -217,6 +227,7 @@ export function chaosScene(seed: number): Scene {
     settings,
     profile,
     padding,
+    mcp,
   };
 }
 
@@ -230,8 +241,12 @@ export interface ChaosVerdict {
   corrupted: string[];
 }
 
-export async function playChaos(server: FaultyServer, seed: number): Promise<ChaosVerdict> {
-  const scene = chaosScene(seed);
+export async function playChaos(
+  server: FaultyServer,
+  seed: number,
+  mcp?: McpServer,
+): Promise<ChaosVerdict> {
+  const scene = chaosScene(seed, mcp);
   const { records } = scene.task;
   const world = new World(server, scene);
   try {

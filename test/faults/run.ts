@@ -1,15 +1,26 @@
 /**
- * Every kind of fault at the first, a middle and the last model call, then chaos; prints a table.
+ * Every kind of fault at the first, a middle and the last model call, then chaos; prints a table. Then all of them
+ * once more with the ledger behind an MCP server, and the faults of such a server.
  *
- *   node --no-warnings test/faults/run.ts [--chaos N] [--seed S] [--kind NAME] [--json FILE] [--proxy]
+ *   node --no-warnings test/faults/run.ts [--chaos N] [--seed S] [--kind NAME] [--json FILE] [--proxy] [--mcp]
  *
  * `--kind` plays the kinds whose name holds NAME, and no chaos unless it is asked for. `--proxy` plays the content
- * kinds on a bare client instead, alone and behind the proxy. Exits 1 on anything wrong.
+ * kinds on a bare client instead, alone and behind the proxy; `--mcp` plays the MCP part alone. Exits 1 on anything wrong.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { McpServer } from "../support/mcp-server.ts";
+import type { Kind } from "./kind.ts";
 import { KINDS } from "./kinds.ts";
-import { inParallel, playChaos, playKind, runsOf, type Verdict } from "./play.ts";
+import { MCP } from "./kinds-mcp.ts";
+import {
+  type ChaosVerdict,
+  inParallel,
+  playChaos,
+  playKind,
+  runsOf,
+  type Verdict,
+} from "./play.ts";
 import { completedShare, playClients } from "./proxy-play.ts";
 import { FaultyServer } from "./server.ts";
 
@@ -21,9 +32,11 @@ const { values } = parseArgs({
     kind: { type: "string" },
     json: { type: "string" },
     proxy: { type: "boolean", default: false },
+    mcp: { type: "boolean", default: false },
   },
 });
-const kinds = KINDS.filter((k) => !values.kind || k.name.includes(values.kind));
+const asked = (k: Kind): boolean => !values.kind || k.name.includes(values.kind);
+const kinds = KINDS.filter(asked);
 const chaosRuns = Number(values.chaos ?? (values.kind ? 0 : 500));
 
 const server = await FaultyServer.start();
@@ -52,8 +65,62 @@ if (values.proxy) {
   process.exit(good ? 0 : 1);
 }
 
-const runs = kinds.flatMap((kind) => runsOf(kind).map((run) => ({ kind, run })));
-const verdicts = await inParallel(runs, WIDTH, ({ kind, run }) => playKind(server, kind, ...run));
+const seeds = Array.from({ length: chaosRuns }, (_, i) => Number(values.seed) + i);
+const play = (of: readonly Kind[], mcp?: McpServer): Promise<Verdict[]> => {
+  const runs = of.flatMap((kind) => runsOf(kind).map((run) => ({ kind, run })));
+  return inParallel(runs, WIDTH, ({ kind, run }) => playKind(server, kind, ...run, mcp));
+};
+function tellWrong(of: Verdict[]): Verdict[] {
+  const wrong = of.filter((v) => v.wrong.length > 0);
+  for (const v of wrong) {
+    console.log(`\nWRONG ${v.kind} · ${v.size} · ${v.position} · ${v.format}`);
+    for (const w of v.wrong) console.log(`  ${w}`);
+  }
+  return wrong;
+}
+/** What many faults at once came to; true: nothing was corrupted, and nearly all completed. */
+async function chaosOf(mcp?: McpServer): Promise<{ good: boolean; runs: ChaosVerdict[] }> {
+  const runs = await inParallel(seeds, WIDTH, (seed) => playChaos(server, seed, mcp));
+  const completed = runs.filter((c) => c.completed).length;
+  const corrupted = runs.filter((c) => c.corrupted.length > 0);
+  for (const c of runs.filter((v) => !v.completed || v.corrupted.length > 0)) {
+    console.log(`\nchaos seed ${c.seed}: ${c.outcome}\n  ${c.faults.join(" · ")}`);
+    for (const w of c.corrupted) console.log(`  CORRUPTED ${w}`);
+  }
+  if (chaosRuns > 0) {
+    const share = ((100 * completed) / chaosRuns).toFixed(1);
+    console.log(
+      `\nchaos: ${completed} of ${chaosRuns} completed (${share} %), ${corrupted.length} corrupted`,
+    );
+  }
+  const enough = chaosRuns === 0 || completed / chaosRuns >= 0.99;
+  return { good: corrupted.length === 0 && enough, runs };
+}
+
+/** The ledger behind an MCP server: every fault of models and tools, and those of the server. */
+async function behindMcp(): Promise<boolean> {
+  const mcp = await McpServer.start();
+  console.log("\nThe ledger behind an MCP server");
+  const all = await play([...MCP.filter(asked), ...kinds], mcp);
+  const wrong = tellWrong(all);
+  const own = all.filter((v) => v.group === "mcp");
+  const exact = all.filter((v) => v.effects === (v.size === "big" ? 2 : 1)).length;
+  console.log(
+    `\n${all.length} runs (${own.length} with faults of the server), ${wrong.length} wrong; ` +
+      `${exact} with exactly one record for each that was asked for; faults of the server cost at most ` +
+      `${Math.max(0, ...own.map((v) => v.extra))} extra model requests`,
+  );
+  const { good } = await chaosOf(mcp);
+  await mcp.close();
+  return wrong.length === 0 && good;
+}
+if (values.mcp) {
+  const good = await behindMcp();
+  await server.close();
+  process.exit(good ? 0 : 1);
+}
+
+const verdicts = await play(kinds);
 
 /** `outcome requests(+extra) effects`, formats joined. */
 function cell(of: Verdict[]): string {
@@ -85,11 +152,7 @@ console.log(
 console.log(line(heads));
 for (const row of rows) console.log(line(row));
 
-const wrong = verdicts.filter((v) => v.wrong.length > 0);
-for (const v of wrong) {
-  console.log(`\nWRONG ${v.kind} · ${v.size} · ${v.position} · ${v.format}`);
-  for (const w of v.wrong) console.log(`  ${w}`);
-}
+const wrong = tellWrong(verdicts);
 const mended = verdicts.filter((v) => !["fatal", "for ever"].includes(v.group));
 const most = (of: Verdict[], by: (v: Verdict) => number) => Math.max(0, ...of.map(by));
 const small = mended.filter((v) => v.size === "small");
@@ -103,21 +166,9 @@ console.log(
     )} requests`,
 );
 
-const seeds = Array.from({ length: chaosRuns }, (_, i) => Number(values.seed) + i);
-const chaos = await inParallel(seeds, WIDTH, (seed) => playChaos(server, seed));
-const completed = chaos.filter((c) => c.completed).length;
-const corrupted = chaos.filter((c) => c.corrupted.length > 0);
-for (const c of chaos.filter((v) => !v.completed || v.corrupted.length > 0)) {
-  console.log(`\nchaos seed ${c.seed}: ${c.outcome}\n  ${c.faults.join(" · ")}`);
-  for (const w of c.corrupted) console.log(`  CORRUPTED ${w}`);
-}
-if (chaosRuns > 0) {
-  const share = ((100 * completed) / chaosRuns).toFixed(1);
-  console.log(
-    `\nchaos: ${completed} of ${chaosRuns} completed (${share} %), ${corrupted.length} corrupted`,
-  );
-}
-if (values.json) writeFileSync(values.json, JSON.stringify({ verdicts, chaos }, null, 2));
+const chaos = await chaosOf();
+if (values.json)
+  writeFileSync(values.json, JSON.stringify({ verdicts, chaos: chaos.runs }, null, 2));
+const behind = await behindMcp();
 await server.close();
-const enough = chaosRuns === 0 || completed / chaosRuns >= 0.99;
-process.exit(wrong.length === 0 && corrupted.length === 0 && enough ? 0 : 1);
+process.exit(wrong.length === 0 && chaos.good && behind ? 0 : 1);

@@ -3,20 +3,32 @@
  * runner of tools over a ledger. Sleeps are slept through by the clock; everything else takes its real time.
  */
 import * as z from "zod";
+import { type McpServers, mcpServers } from "../../src/adapters/mcp/port.ts";
 import { createModelPort, profileFor } from "../../src/adapters/model/providers.ts";
 import { createDrive, type Drive } from "../../src/core/drive.ts";
 import type { Event } from "../../src/core/events.ts";
 import type { Row } from "../../src/core/memory.ts";
-import type { Change, Flight, LiveFrame, Ports, ToolRun } from "../../src/core/ports.ts";
+import type {
+  Change,
+  Flight,
+  LiveFrame,
+  Model,
+  ModelOutcome,
+  Ports,
+  ToolRun,
+} from "../../src/core/ports.ts";
 import type { Kit } from "../../src/core/roles.ts";
+import { serversOf } from "../../src/core/servers.ts";
 import { newSession, type Session } from "../../src/core/session.ts";
-import { mergeSettings, type SettingsLayer } from "../../src/core/settings.ts";
+import { mergeSettings, patchLayer, type SettingsLayer } from "../../src/core/settings.ts";
 import type { ToolResult } from "../../src/core/tool.ts";
 import type { Box } from "../../src/tools/box.ts";
 import { defineTool, type Tool } from "../../src/tools/define.ts";
 import { runTool } from "../../src/tools/run.ts";
 import { KIT } from "../fakes.ts";
+import type { McpServer } from "../support/mcp-server.ts";
 import type { Format, Kind } from "./kind.ts";
+import { McpLedger, toModel, toSession } from "./mcp-ledger.ts";
 import type { Task } from "./model.ts";
 import type { Desk, Fault, FaultyServer } from "./server.ts";
 
@@ -55,30 +67,57 @@ export interface Scene {
   settings: SettingsLayer;
   profile?: object | undefined;
   padding?: number | undefined;
+  /** The ledger stands behind an MCP server of this one. */
+  mcp?: McpServer | undefined;
+}
+
+/** The model and the session call the same tools by different names. */
+function renamed(model: Model): Model {
+  return {
+    call(request, live) {
+      const flight = model.call({ ...request, body: toModel(request.body) }, live);
+      const outcome = flight.outcome.then((result): ModelOutcome => {
+        if (result.type !== "reply") return result;
+        const { text, thinking, calls } = result.reply;
+        const named = calls.map((call) => ({ ...call, name: toSession(call.name) }));
+        const reply = { text: toSession(text), thinking: toSession(thinking), calls: named };
+        return { type: "reply", reply: { ...result.reply, ...reply } };
+      });
+      return { outcome, cancel: flight.cancel };
+    },
+  };
 }
 
 export class World {
   readonly events: Event[] = [];
   readonly live: LiveFrame[] = [];
-  readonly ledger: string[] = [];
+  readonly ledger: string[];
   readonly desk: Desk;
   /** What went wrong with the run itself. */
   readonly trouble: string[] = [];
   /** What was slept through, in milliseconds. */
   readonly waits: number[] = [];
   toolRuns = 0;
+  /** Calls that a fault of the MCP server has met. */
+  struck = 0;
   private session: Session;
   private readonly rows: Row[] = [];
-  private readonly drive: Drive;
+  private drive: Drive;
   private readonly scene: Scene;
+  private readonly settings: SettingsLayer;
+  private readonly behind: { script: McpLedger; port: McpServers } | null;
   private readonly done = new Map<string, ToolResult>();
   private skipped = 0;
   private timer: NodeJS.Immediate | undefined;
   private settled: (() => void) | null = null;
   private said = 0;
+  private readonly start: () => Drive;
 
   constructor(server: FaultyServer, scene: Scene) {
     this.scene = scene;
+    this.behind = scene.mcp ? this.openLedger() : null;
+    this.ledger = this.behind?.script.records ?? [];
+    this.settings = this.settingsOf();
     const { url, desk } = server.open(scene.task, scene.format, [...scene.faults]);
     this.desk = desk;
     const env = {
@@ -91,7 +130,7 @@ export class World {
     const profile = profileFor(env, "custom", "m1");
     const kit: Kit = {
       ...KIT,
-      tools: TOOLS,
+      tools: this.behind ? [] : TOOLS,
       profile: () => profile,
       resolve: () => ({ provider: "custom", model: "m1" }),
     };
@@ -101,7 +140,7 @@ export class World {
       epoch: "e1",
       mode: "agent",
       title: "",
-      settings: scene.settings,
+      settings: this.settings,
       ephemeral: false,
       at: this.now(),
     });
@@ -111,15 +150,17 @@ export class World {
         commit: (change) => this.commit(change),
         rows: (memory) => this.rows.filter((r) => r.memory === memory),
       },
-      model: createModelPort(env),
+      model: this.behind ? renamed(createModelPort(env)) : createModelPort(env),
       tools: { run: (run) => this.runTool(run) },
+      servers: this.behind?.port ?? { list: () => ({ outcome: Promise.resolve([]), cancel() {} }) },
       clock: { now: () => this.now() },
       attended: () => true,
       live: (frame) => void this.live.push(frame),
       wake: (at) => this.wake(at),
       broken: (error) => this.stop(`broken: ${String(error)}`),
     };
-    this.drive = createDrive(ports, kit);
+    this.start = () => createDrive(ports, kit);
+    this.drive = this.start();
     desk.heard = () => {
       if (desk.requests > MAX_REQUESTS) this.stop(`more than ${MAX_REQUESTS} requests`);
     };
@@ -145,7 +186,7 @@ export class World {
         text,
         attachments: [],
         delivery: "steer",
-        settings: mergeSettings([this.scene.settings]),
+        settings: mergeSettings([this.settings]),
       });
       await end;
       // What would come after the end would be a fault: let it.
@@ -185,7 +226,7 @@ export class World {
   }
 
   private runTool(run: ToolRun): Flight<ToolResult> {
-    const tool = TOOLS.find((t) => t.name === run.name);
+    const tool = this.toolOf(run.name);
     const controller = new AbortController();
     const n = ++this.toolRuns;
     const fault = this.scene.toolFaults.find((f) => n >= f.at && n < f.at + (f.kind.times ?? 1));
@@ -194,12 +235,53 @@ export class World {
     const bound: Tool = {
       ...tool,
       run: async (args, ctx) => {
-        const perform = () => this.perform(run, args);
+        const perform = async () => (this.behind ? tool.run(args, ctx) : this.perform(run, args));
         return fault?.kind.tool ? fault.kind.tool({ perform, signal: ctx.signal }) : perform();
       },
     };
     const ports = { box: NO_BOX, live: () => {}, signal: controller.signal };
     return { outcome: runTool(bound, run, ports, GRACE_MS), cancel: () => controller.abort() };
+  }
+
+  private toolOf(name: string): Tool | undefined {
+    if (!this.behind) return TOOLS.find((t) => t.name === name);
+    const stored = this.session.toolbox?.find((t) => t.name === name);
+    const [server] = serversOf(mergeSettings([this.settings]));
+    return stored && server && this.behind.port.tool(server, stored);
+  }
+
+  private openLedger(): { script: McpLedger; port: McpServers } {
+    const kinds = this.scene.toolFaults.filter(({ kind }) => kind.mcp);
+    const script = new McpLedger(
+      !kinds.some(({ kind }) => kind.modest),
+      this.trouble,
+      this.scene.padding,
+    );
+    const port = mcpServers({ loopback: true, allow: [], version: "0" });
+    script.strike = (n) => {
+      const found = kinds.find(({ kind, at }) => n >= at && this.struck < (kind.times ?? 1));
+      if (!found?.kind.mcp) return null;
+      this.struck += 1;
+      // What the connection did is done; the object dies in the middle of it.
+      if (found.kind.dies) setTimeout(() => this.die(), 20);
+      return found.kind.mcp;
+    };
+    return { script, port };
+  }
+  private settingsOf(): SettingsLayer {
+    const { settings, mcp, toolFaults } = this.scene;
+    if (!mcp || !this.behind) return settings;
+    const servers = { ledger: { url: mcp.open(this.behind.script) } };
+    // Over a network nothing takes 60 ms at the most.
+    const hangs = toolFaults.some(({ kind }) => kind.tool && kind.settings?.limits?.toolTimeoutMs);
+    const limits = hangs ? { limits: { toolTimeoutMs: 1_000 } } : {};
+    return patchLayer(patchLayer(settings, limits), { mcp: { servers } });
+  }
+  /** An eviction in the middle of things: what was stored is all that is left. */
+  private die(): void {
+    this.drive.halt();
+    this.drive = this.start();
+    this.drive.wake();
   }
 
   /** A service that keeps to idempotency keys, as a good one does. */

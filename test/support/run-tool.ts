@@ -8,6 +8,8 @@ export interface Options extends Partial<RunPorts> {
   timeoutMs?: number;
   maxChars?: number;
   graceMs?: number;
+  retries?: number;
+  idempotencyKey?: string;
 }
 
 export function call(
@@ -16,8 +18,12 @@ export function call(
   args: JsonObject,
   options: Options = {},
 ): Promise<ToolResult> {
-  const { reopened = false, timeoutMs = 5_000, maxChars = 16_000, graceMs, ...ports } = options;
-  const run = { id: "call1", name: tool.name, args, reopened, timeoutMs, maxChars };
+  const { reopened = false, timeoutMs = 5_000, maxChars = 16_000, graceMs, ...more } = options;
+  const { retries = 0, idempotencyKey, ...ports } = more;
+  const run = {
+    ...{ id: "call1", name: tool.name, args, reopened, timeoutMs, retries, maxChars },
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  };
   const signal = new AbortController().signal;
   return runTool(tool, run, { box, live: () => {}, signal, ...ports }, graceMs);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import type { ToolResult } from "../../src/core/tool.ts";
+import { BoxUnavailable } from "../../src/tools/box.ts";
 import { defineTool, type ToolContext } from "../../src/tools/define.ts";
 import { messageNotifyUser } from "../../src/tools/message.ts";
 import { FakeBox } from "../support/fake-box.ts";
@@ -160,5 +161,105 @@ describe("A20, A21, R3: what comes back is clean and bounded", () => {
     });
     await call(tool, box, {}, { live: (text) => seen.push(text) });
     expect(seen).toEqual(["a\ufffd"]);
+  });
+});
+
+describe("R4: what failed on its way is made again", () => {
+  const flaky = (results: ToolResult[], over: { effect?: boolean; repeatable?: true } = {}) => {
+    const keys: (string | undefined)[] = [];
+    const tool = defineTool({
+      ...{ name: "demo", toolkit: "search", description: "", args: z.object({}), ...over },
+      run: async (_, ctx) => {
+        keys.push(ctx.idempotencyKey);
+        return results[keys.length - 1] ?? { ok: true, text: "done" };
+      },
+    });
+    return { tool, keys };
+  };
+  const BUSY: ToolResult = { ok: false, retryable: true, text: "busy" };
+  const LOST: ToolResult = { ...BUSY, unknown: true, text: "lost" };
+  const options = { retries: 2, idempotencyKey: "k" };
+
+  it("until it succeeds, with the same key", async () => {
+    const { tool, keys } = flaky([BUSY, BUSY]);
+    expect(await call(tool, box, {}, options)).toEqual({ ok: true, text: "done" });
+    expect(keys).toEqual(["k", "k", "k"]);
+  });
+
+  it("as often as the settings allow, and how often is told", async () => {
+    const { tool, keys } = flaky([BUSY, BUSY, BUSY, BUSY]);
+    const result = await call(tool, box, {}, options);
+    expect(result).toEqual({ ok: false, text: "busy (tried 3 times)" });
+    expect(keys).toHaveLength(3);
+    const never = flaky([BUSY]);
+    expect(await call(never.tool, box, {})).toEqual({ ok: false, text: "busy" });
+  });
+
+  it("but not a failure of its own, nor an observation", async () => {
+    for (const result of [
+      { ok: false, text: "quota" },
+      { ...BUSY, ok: true },
+    ]) {
+      const { tool, keys } = flaky([result]);
+      await call(tool, box, {}, options);
+      expect(keys).toHaveLength(1);
+    }
+  });
+
+  it("an effect whose outcome is unknown only where repeating is harmless", async () => {
+    const careful = flaky([LOST]);
+    expect(await call(careful.tool, box, {}, options)).toMatchObject({ unknown: true });
+    expect(careful.keys).toHaveLength(1);
+    for (const over of [{ repeatable: true as const }, { effect: false }]) {
+      const harmless = flaky([LOST], over);
+      expect(await call(harmless.tool, box, {}, options)).toEqual({ ok: true, text: "done" });
+    }
+  });
+
+  it("never beyond the call's time, and not after a stop", async () => {
+    const short = flaky([BUSY, BUSY]);
+    await call(short.tool, box, {}, { ...options, timeoutMs: 100 });
+    expect(short.keys).toHaveLength(1);
+    const stop = new AbortController();
+    const stopped = flaky([BUSY, BUSY]);
+    const running = call(stopped.tool, box, {}, { ...options, signal: stop.signal });
+    stop.abort();
+    expect(await running).toMatchObject({ ok: false });
+    expect(stopped.keys).toHaveLength(1);
+  });
+
+  it("a sandbox that is starting is waited for", async () => {
+    let tries = 0;
+    const tool = does(async () => {
+      tries += 1;
+      if (tries > 1) return { ok: true, text: "up" };
+      throw Object.assign(new BoxUnavailable("it is starting"), { retryable: true });
+    });
+    expect(await call(tool, box, {}, options)).toEqual({ ok: true, text: "up" });
+  });
+});
+
+describe("R1: the platform's own failures are nobody's result", () => {
+  const throws = (error: unknown) =>
+    call(
+      does(() => Promise.reject(error)),
+      box,
+      {},
+    );
+
+  it("are thrown on, so that the object dies under the call", async () => {
+    for (const message of [
+      "Durable Object reset because its code was updated.",
+      "This script has been upgraded. Please send a new request to connect to the new version.",
+      "Durable Object's isolate exceeded its memory limit and was reset.",
+      "Network connection lost.",
+    ]) {
+      await expect(throws(new Error(message))).rejects.toThrow(message);
+    }
+  });
+
+  it("a connection lost to the outside is the tool's own failure", async () => {
+    const outside = Object.assign(new Error("Network connection lost."), { remote: true });
+    expect(await throws(outside)).toMatchObject({ ok: false, unknown: true });
   });
 });

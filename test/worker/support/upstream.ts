@@ -8,6 +8,7 @@
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import { checkHistory } from "../../support/history-oracle.ts";
+import type { McpScript } from "../../support/mcp-script.ts";
 import { type MockReply, streamOf } from "../../support/mock-reply.ts";
 
 export const BASE_URL = "http://llm.test/v1";
@@ -105,6 +106,30 @@ export class Model {
 }
 
 const models = new Map<string, Model>();
+const servers = new Map<string, McpScript>();
+/** An MCP server of this test; gives back its URL. */
+export function serveMcp(script: McpScript): string {
+  const host = `mcp${servers.size + 1}.example.com`;
+  servers.set(host, script);
+  return `https://${host}/mcp`;
+}
+
+async function askMcp(script: McpScript, init: RequestInit = {}): Promise<Response> {
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  const headers = Object.fromEntries(new Headers(init.headers));
+  const body = typeof init.body === "string" ? init.body : "";
+  const reply = await script.answer({ method: init.method ?? "GET", headers, body });
+  if (reply.type === "http") {
+    const { status } = reply;
+    return new Response(status === 202 ? null : reply.body, { status, headers: reply.headers });
+  }
+  if (reply.type !== "hang") {
+    throw Object.assign(new Error("Network connection lost."), { remote: true });
+  }
+  return new Promise((_, reject) => {
+    init.signal?.addEventListener("abort", () => reject(new Error("The operation was aborted")));
+  });
+}
 /** What wanted out and was not let. */
 export const refused: string[] = [];
 let count = 0;
@@ -119,6 +144,7 @@ export function scripted(script: Scripted[]): Model {
 export function forgetModels(): Model[] {
   const all = [...models.values()];
   models.clear();
+  servers.clear();
   return all;
 }
 
@@ -133,6 +159,8 @@ async function upstream(input: RequestInfo | URL, init?: RequestInit): Promise<R
   const url = input instanceof Request ? input.url : String(input);
   const site = sites.get(url);
   if (site) return site();
+  const server = servers.get(new URL(url).host);
+  if (server) return askMcp(server, init);
   const raw = typeof init?.body === "string" ? init.body : "";
   const body = raw === "" ? null : (JSON.parse(raw) as ChatBody);
   const model = body && models.get(body.model);

@@ -1,0 +1,33 @@
+/** The MCP face (docs/mcp.md): streamable HTTP, one exchange at a time, for whoever may use the HTTP API. */
+import { Hono } from "hono";
+import { LIMITS } from "../../core/limits.ts";
+import { admit } from "../admit.ts";
+import { type App, hostname, isLoopback } from "../auth.ts";
+import { VERSION } from "../config.ts";
+import { offerTools } from "../mcp.ts";
+import type { Caller } from "../mcp-reply.ts";
+
+export const mcpRoutes = new Hono<App>();
+
+mcpRoutes.all("/", async (c) => {
+  const owner = await admit(c);
+  const { createMcpHandler, McpServer } = await import("@modelcontextprotocol/server");
+  const caller: Caller = {
+    env: c.env,
+    owner,
+    origin: new URL(c.req.url).origin,
+    loopback: isLoopback(hostname(c)),
+  };
+  const handler = createMcpHandler(
+    () => {
+      const server = new McpServer({ name: "dormouse", version: VERSION });
+      offerTools(server, caller);
+      return server;
+    },
+    {
+      maxRequestBodySize: LIMITS.bodyBytes,
+      onerror: (error) => console.error("an MCP request failed", error),
+    },
+  );
+  return handler.fetch(c.req.raw);
+});
