@@ -1,5 +1,7 @@
 /** One session, awake: its store, sandbox and sockets joined to the core's drive. Made anew each time it wakes. */
 
+import { boundBrowser } from "../adapters/browser/browser.ts";
+import { keepShot } from "../adapters/browser/shots.ts";
 import { fileUrl } from "../adapters/files/info.ts";
 import { FileStore } from "../adapters/files/store.ts";
 import { createModelPort } from "../adapters/model/providers.ts";
@@ -12,9 +14,10 @@ import type { Clock, Flight, Tools } from "../core/ports.ts";
 import { isTerminal } from "../core/terminal.ts";
 import type { ToolResult } from "../core/tool.ts";
 import type { Box } from "../tools/box.ts";
-import { runTool, TOOLS } from "../tools/index.ts";
+import type { Browser } from "../tools/browser-port.ts";
+import { type RunPorts, runTool, TOOLS } from "../tools/index.ts";
 import { resolvePath } from "../tools/paths.ts";
-import { sandboxOf } from "./config.ts";
+import { egressRefusal, sandboxOf } from "./config.ts";
 import type { Bindings } from "./env.ts";
 import { kitOf } from "./kit.ts";
 import type { Sockets } from "./sockets.ts";
@@ -25,6 +28,8 @@ export interface Engine {
   files: FileStore;
   box: Box;
   drive: Drive;
+  /** Nothing is going to run for a while: what costs is released. */
+  rest(): Promise<void>;
   fileInfo(path: string): FileInfo | null;
 }
 
@@ -44,12 +49,13 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
   const box = boxOf(env, files);
   const fileInfo = (path: string): FileInfo | null =>
     files.info(path, (p) => fileUrl(store.session().id, p));
+  const browser = browserOf(ctx, env, files);
   const drive = createDrive(
     {
       store,
       clock,
       model: createModelPort({ ...env }),
-      tools: toolsPort(box, fileInfo),
+      tools: toolsPort({ box, ...(browser ? { browser } : {}), files: { info: fileInfo } }),
       attended: () => sockets.attended,
       live: (frame) => sockets.live(frame),
       wake,
@@ -57,7 +63,30 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
     },
     kitOf(env, box.about),
   );
-  return { store, files, box, drive, fileInfo };
+  const rest = async () => {
+    await Promise.all([box.rest(), browser?.rest()]);
+  };
+  return { store, files, box, drive, rest, fileInfo };
+}
+
+/** The id of the browser in use; no row stands there while none is. */
+const BROWSER_ID = "browser";
+
+function browserOf(
+  { storage }: DurableObjectState,
+  env: Bindings,
+  files: FileStore,
+): Browser | null {
+  if (!env.BROWSER) return null;
+  return boundBrowser({
+    binding: env.BROWSER,
+    held: {
+      get: () => storage.kv.get<string>(BROWSER_ID) ?? null,
+      set: (id) => (id === null ? storage.kv.delete(BROWSER_ID) : storage.kv.put(BROWSER_ID, id)),
+    },
+    refusal: egressRefusal(env),
+    keep: (picture) => keepShot(files, picture),
+  });
 }
 
 const boxOf = (env: Bindings, files: FileStore): Box =>
@@ -68,11 +97,13 @@ const boxOf = (env: Bindings, files: FileStore): Box =>
         "The container sandbox is not in this version. Set the variable SANDBOX to embedded.",
       );
 
-function toolsPort(box: Box, info: (path: string) => FileInfo | null): Tools {
+type Have = Pick<RunPorts, "box" | "browser"> & { files: { info(path: string): FileInfo | null } };
+
+function toolsPort(have: Have): Tools {
   return {
     run(run, live): Flight<ToolResult> {
       if (isTerminal(run.name)) {
-        const found = attachments(run.args.attachments, info);
+        const found = attachments(run.args.attachments, have.files.info);
         return { outcome: Promise.resolve({ ok: true, text: "", files: found }), cancel: () => {} };
       }
       const tool = TOOLS.find((t) => t.name === run.name);
@@ -81,7 +112,7 @@ function toolsPort(box: Box, info: (path: string) => FileInfo | null): Tools {
         return { outcome: Promise.resolve({ ok: false, text }), cancel: () => {} };
       }
       const controller = new AbortController();
-      const ports = { box, files: { info }, live, signal: controller.signal };
+      const ports = { ...have, live, signal: controller.signal };
       return { outcome: runTool(tool, run, ports), cancel: () => controller.abort() };
     },
   };

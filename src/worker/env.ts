@@ -10,6 +10,10 @@ export interface Vars {
   /** Named settings, JSON. */
   PROFILES?: string;
   SANDBOX?: string;
+  /** Private hosts that tools may ask all the same, `127.0.0.1:9000,10.0.0.7`. */
+  EGRESS_ALLOW?: string;
+  /** Cloudflare Browser Rendering, where it is bound. */
+  BROWSER?: Fetcher;
 }
 
 export type Bindings = Env & Vars;

@@ -95,7 +95,7 @@ export class SessionObject extends DurableObject<Bindings> {
   async remove(owner: string): Promise<Answer<null>> {
     return this.#for(owner, async (engine) => {
       this.#close();
-      await engine.box.rest();
+      await engine.rest();
       this.#sockets.closeAll(4004, "the session was deleted");
       // The lifecycle lets go of its table too: a job may be what removes the session.
       this.#gone = true;
@@ -250,7 +250,7 @@ export class SessionObject extends DurableObject<Bindings> {
   async #rest(): Promise<void> {
     const engine = this.#engine;
     if (!engine) return;
-    await engine.box.rest();
+    await engine.rest();
     const told = await this.#tell();
     const { status, ephemeral } = engine.store.session();
     if (!told || status === "running" || this.#engine !== engine) return;
