@@ -89,7 +89,7 @@ export function boundBrowser(parts: BrowserParts): Browser {
     }
     const said = await perform(tab, action, parts.refusal, loadMs).catch((error: unknown) => {
       // A tab may close itself under the action, as a sign-in does when it is done.
-      if (error instanceof CdpError && !link.has(tab)) return [];
+      if (error instanceof CdpError && !link.has(tab)) return [] as string[];
       throw error;
     });
     await tab.pulse.settle(0);

@@ -9,9 +9,12 @@
  */
 import { LOOK } from "./page-look.ts";
 
-/** Before any script of a page: what goes around the rules for addresses (see gate.ts) is not there. */
+/**
+ * Before any script of a page or worker: what goes around the rules for addresses (see gate.ts) is not there. Fixed,
+ * since a worker gets some of its interfaces only when its script starts.
+ */
 export const SHIELD = `for (const name of ["WebSocket", "WebSocketStream", "WebTransport", "RTCPeerConnection",
-  "webkitRTCPeerConnection"]) delete globalThis[name];
+  "webkitRTCPeerConnection"]) Object.defineProperty(globalThis, name, { value: undefined, configurable: false, writable: false });
 if (globalThis.Navigator) delete Navigator.prototype.serviceWorker;`;
 
 /** Defines `dormouse` once per document: view, place, point, prepare, scroll. */
