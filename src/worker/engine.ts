@@ -1,6 +1,6 @@
 /** One session, awake: its store, sandbox and sockets joined to the core's drive. Made anew each time it wakes. */
 
-import { boundBrowser } from "../adapters/browser/browser.ts";
+import { BoundBrowser } from "../adapters/browser/browser.ts";
 import { keepShot } from "../adapters/browser/shots.ts";
 import { fileUrl } from "../adapters/files/info.ts";
 import { FileStore } from "../adapters/files/store.ts";
@@ -78,7 +78,7 @@ function browserOf(
   files: FileStore,
 ): Browser | null {
   if (!env.BROWSER) return null;
-  return boundBrowser({
+  return new BoundBrowser({
     binding: env.BROWSER,
     held: {
       get: () => storage.kv.get<string>(BROWSER_ID) ?? null,

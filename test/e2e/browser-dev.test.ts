@@ -106,6 +106,17 @@ describe("the browser tools in wrangler dev", { skip }, () => {
     await session.check();
   });
 
+  it("is closed when its user stops it in the middle of a call", async () => {
+    scripts.set("stop", plan("look"), go("/never"));
+    const session = await Remote.create(dev.url, "stop");
+    await session.say("Look at it");
+    await until("it is asked", () => site.asked.includes("/never"), 90_000);
+    await session.post("/stop", {});
+    await session.status("cancelled");
+    await allClosed();
+    await session.check();
+  });
+
   it("is closed when the session is deleted under it", async () => {
     scripts.set("delete", plan("look"), go("/second"));
     const session = await Remote.create(dev.url, "delete");

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { boundBrowser } from "../../src/adapters/browser/browser.ts";
+import { BoundBrowser } from "../../src/adapters/browser/browser.ts";
 import { refusalOf } from "../../src/adapters/web/address.ts";
 import type { JsonObject, ToolResult } from "../../src/core/tool.ts";
 import {
@@ -35,7 +35,7 @@ describe("the browser tools", { skip }, () => {
   let browser: Browser;
 
   const make = (): Browser =>
-    boundBrowser({
+    new BoundBrowser({
       binding: browsers,
       held: {
         get: () => stored.id,
@@ -256,6 +256,7 @@ describe("the browser tools", { skip }, () => {
     assert.match(seen, /<div role=checkbox> Some \(partly checked\)/);
     assert.match(seen, /<button> Menu \(collapsed\)/);
     assert.match(seen, /^\| Frame text$/m);
+    assert.match(await click(seen, "<label> Custom box (not"), /<label> Custom box \(checked/);
     seen = await click(seen, "Only a script");
     assert.match(seen, /script ran/);
     seen = await click(seen, "In the shadow");
@@ -273,6 +274,12 @@ describe("the browser tools", { skip }, () => {
     assert.ok(listed > 50 && listed <= 150, String(listed));
     assert.match(seen, new RegExp(`${10_000 - listed} more elements are not listed`));
     assert.ok(seen.length <= 16_000);
+  });
+
+  it("sees a page whose elements stand twenty thousand deep", async () => {
+    const deep = `<button>Top</button><script>let at = document.body;
+      for (let i = 0; i < 20000; i++) at = at.appendChild(document.createElement("div"));</script>`;
+    assert.match(await html(deep), /<button> Top/);
   });
 
   it("keeps what a page says within marked lines, and its hands off our script", async () => {

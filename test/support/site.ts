@@ -88,6 +88,7 @@ const PAGES: Record<string, string> = {
     `<div role="tab" aria-selected="true">Tab one</div><div role="checkbox" aria-checked="mixed" tabindex="0">Some</div>
      <div id="hand" style="cursor:pointer"><span>Only a script</span></div><button aria-expanded="false" aria-label="Menu"><svg width=9 height=9></svg></button>
      <script>hand.addEventListener("click", () => { hand.textContent = "script ran" })</script>
+     <label>Custom box <input type="checkbox" style="position:absolute;opacity:0;width:0;height:0"></label>
      <my-box></my-box><script>customElements.define("my-box", class extends HTMLElement { connectedCallback() {
        this.attachShadow({mode:"open"}).innerHTML = "<button>In the shadow</button>";
        this.shadowRoot.firstChild.onclick = (e) => { e.target.textContent = "shadow clicked" } } })</script>

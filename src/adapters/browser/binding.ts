@@ -24,7 +24,6 @@ interface Answer {
 interface Ask {
   method?: string;
   headers?: Record<string, string>;
-  signal?: AbortSignal;
 }
 /** What is needed of the binding. */
 export interface BrowserBinding {
@@ -38,10 +37,17 @@ const START_MS = 30_000;
 const CLOSE_MS = 5_000;
 
 export async function acquire(binding: BrowserBinding): Promise<string> {
-  const answer = await ask(binding, `${BASE}?keep_alive=${LIMITS.browserKeepMs}`, {
-    method: "POST",
-    signal: AbortSignal.timeout(START_MS),
-  });
+  const url = `${BASE}?keep_alive=${LIMITS.browserKeepMs}`;
+  const starting = started(binding, url);
+  const id = await inTime(START_MS, starting);
+  if (id !== null) return id;
+  // Whoever comes too late is sent away again.
+  starting.then((late) => close(binding, late)).catch(() => {});
+  throw new BrowserUnavailable(`No browser was started within ${START_MS / 1000} s.`);
+}
+
+async function started(binding: BrowserBinding, url: string): Promise<string> {
+  const answer = await ask(binding, url, { method: "POST" });
   const body = await answer.text().catch(() => "");
   const id = answer.status === 200 ? idOf(body) : null;
   if (id) return id;
@@ -62,10 +68,8 @@ function idOf(body: string): string | null {
 }
 
 export async function connect(binding: BrowserBinding, id: string): Promise<Socket | null> {
-  const headers = { upgrade: "websocket" };
-  const signal = AbortSignal.timeout(START_MS);
-  const url = `${BASE}/${encodeURIComponent(id)}`;
-  const answer = await ask(binding, url, { headers, signal }).catch(() => null);
+  const asking = ask(binding, at(id), { headers: { upgrade: "websocket" } }).catch(() => null);
+  const answer = await inTime(START_MS, asking);
   const socket = answer?.webSocket ?? null;
   socket?.accept();
   return socket;
@@ -73,11 +77,11 @@ export async function connect(binding: BrowserBinding, id: string): Promise<Sock
 
 /** Never rejects: one that cannot be closed ends by itself after its idle time. */
 export async function close(binding: BrowserBinding, id: string): Promise<void> {
-  const signal = AbortSignal.timeout(CLOSE_MS);
-  const url = `${BASE}/${encodeURIComponent(id)}`;
-  const answer = await ask(binding, url, { method: "DELETE", signal }).catch(() => null);
-  await answer?.text().catch(() => "");
+  const closing = ask(binding, at(id), { method: "DELETE" }).then((answer) => answer.text());
+  await inTime(CLOSE_MS, closing).catch(() => null);
 }
+
+const at = (id: string): string => `${BASE}/${encodeURIComponent(id)}`;
 
 async function ask(binding: BrowserBinding, url: string, init: Ask): Promise<Answer> {
   try {
@@ -85,5 +89,22 @@ async function ask(binding: BrowserBinding, url: string, init: Ask): Promise<Ans
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new BrowserUnavailable(`The browser service could not be reached: ${head(why, 200)}`);
+  }
+}
+
+/**
+ * null: it took longer. Not by a signal on the request, which would outlive the answer and end the socket that came
+ * of it.
+ */
+async function inTime<T>(ms: number, work: Promise<T>): Promise<T | null> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms);
+  });
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

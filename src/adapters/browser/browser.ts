@@ -11,9 +11,10 @@ import {
   type BrowserAction,
   type BrowserReport,
   BrowserUnavailable,
+  type PageView,
 } from "../../tools/browser-port.ts";
 import { isOpen, look, NO_PAGE, perform } from "./actions.ts";
-import { acquire, type BrowserBinding, close, connect } from "./binding.ts";
+import { acquire, type BrowserBinding, close, connect, type Socket } from "./binding.ts";
 import { CdpError, CdpGone, CdpSilent } from "./cdp.ts";
 import type { Refusal } from "./gate.ts";
 import { Link } from "./link.ts";
@@ -32,44 +33,88 @@ const LOST =
   "The browser that was used before has ended, and with it its pages, logins and what was filled in. This is a new one.";
 const BROKE =
   "The browser was lost during this call; whether it took effect is not known. The next call starts a new one: open the page again.";
+const SILENT =
+  "The browser does not answer any more and was closed; whether the call took effect is not known. The next call starts a new one: open the page again.";
 const STOPPED = "The call was stopped before it ended.";
 const HUNG =
   "The page does not answer any more and was closed; whether the call took effect is not known. Open it again, or another one.";
 
-export function boundBrowser(parts: BrowserParts): Browser {
-  const { binding, held } = parts;
-  let link: Link | null = null;
+export class BoundBrowser implements Browser {
+  readonly #parts: BrowserParts;
+  #link: Link | null = null;
+
+  constructor(parts: BrowserParts) {
+    this.#parts = parts;
+  }
+
+  async act(action: BrowserAction, signal: AbortSignal, timeoutMs: number): Promise<BrowserReport> {
+    const giveUp = () => this.#link?.close();
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      return await this.#report(action, signal, timeoutMs);
+    } catch (error) {
+      if (error instanceof CdpGone) {
+        throw new BrowserUnavailable(signal.aborted ? STOPPED : BROKE, true);
+      }
+      if (!(error instanceof CdpSilent)) throw error;
+      await this.rest();
+      throw new BrowserUnavailable(SILENT, true);
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  async rest(): Promise<void> {
+    const { held, binding } = this.#parts;
+    this.#link?.close();
+    this.#link = null;
+    const id = held.get();
+    if (id === null) return;
+    held.set(null);
+    await close(binding, id);
+  }
 
   /** The connection, and what is to be told of how it came about. */
-  async function linked(signal: AbortSignal): Promise<{ link: Link; notes: string[] }> {
-    if (link?.alive) return { link, notes: [] };
+  async #linked(signal: AbortSignal): Promise<{ link: Link; notes: string[] }> {
+    if (this.#link?.alive) return { link: this.#link, notes: [] };
+    const { held, binding } = this.#parts;
     const before = held.get();
     const old = before === null ? null : await connect(binding, before);
-    if (old) return { link: await opened(old), notes: [] };
+    if (old) return { link: await this.#opened(old), notes: [] };
     held.set(null);
     const id = await acquire(binding);
-    if (signal.aborted) await close(binding, id);
-    if (signal.aborted) throw new BrowserUnavailable(STOPPED);
+    if (signal.aborted) {
+      await close(binding, id);
+      throw new BrowserUnavailable(STOPPED);
+    }
     held.set(id);
     const socket = await connect(binding, id);
     if (!socket) throw new BrowserUnavailable("A browser was started, but could not be reached.");
-    return { link: await opened(socket), notes: before === null ? [] : [LOST] };
-  }
-  async function opened(socket: Parameters<typeof Link.open>[0]): Promise<Link> {
-    link = await Link.open(socket, parts.refusal);
-    return link;
+    return { link: await this.#opened(socket), notes: before === null ? [] : [LOST] };
   }
 
-  async function report(
+  async #opened(socket: Socket): Promise<Link> {
+    this.#link = await Link.open(socket, this.#parts.refusal);
+    return this.#link;
+  }
+
+  async #report(
     action: BrowserAction,
     signal: AbortSignal,
     timeoutMs: number,
   ): Promise<BrowserReport> {
-    const { link, notes } = await linked(signal);
+    const { link, notes } = await this.#linked(signal);
     if (signal.aborted) link.close();
     const tab = await link.front();
     try {
-      return await acted(link, tab, notes, action, Math.min(LIMITS.browserLoadMs, timeoutMs / 2));
+      if (action.type !== "navigate" && !(await isOpen(tab))) {
+        return { notes: [...notes, ...link.notes(), NO_PAGE], view: null };
+      }
+      const loadMs = Math.min(LIMITS.browserLoadMs, timeoutMs / 2);
+      const said = await this.#perform(link, tab, action, loadMs);
+      const view = await this.#seen(link, loadMs, said);
+      const all = [...notes, ...said, ...link.notes()];
+      return { notes: view || all.length > 0 ? all : [NO_PAGE], view };
     } catch (error) {
       if (!(error instanceof CdpSilent)) throw error;
       await link.drop(tab);
@@ -77,61 +122,33 @@ export function boundBrowser(parts: BrowserParts): Browser {
     }
   }
 
-  async function acted(
-    link: Link,
-    tab: Tab,
-    notes: string[],
-    action: BrowserAction,
-    loadMs: number,
-  ): Promise<BrowserReport> {
-    if (action.type !== "navigate" && !(await isOpen(tab))) {
-      return { notes: [...notes, ...link.notes(), NO_PAGE], view: null };
-    }
-    const said = await perform(tab, action, parts.refusal, loadMs).catch((error: unknown) => {
+  async #perform(link: Link, tab: Tab, action: BrowserAction, loadMs: number): Promise<string[]> {
+    try {
+      return await perform(tab, action, this.#parts.refusal, loadMs);
+    } catch (error) {
       // A tab may close itself under the action, as a sign-in does when it is done.
-      if (error instanceof CdpError && !link.has(tab)) return [] as string[];
+      if (error instanceof CdpError && !link.has(tab)) return [];
       throw error;
-    });
-    await tab.pulse.settle(0);
-    const front = await link.front();
-    if (!(await front.pulse.settle(loadMs))) {
-      await front.stop();
-      said.push(
-        `The page did not finish loading within ${Math.round(loadMs / 1000)} s; loading was stopped.`,
-      );
+    } finally {
+      await tab.pulse.settle(0);
     }
-    const { status } = front.pulse;
-    if (status !== null && status >= 400)
-      said.push(`The server answered with HTTP status ${status}.`);
-    const view = await look(front);
-    const all = [...notes, ...said, ...link.notes()];
-    if (!view) return { notes: all.length > 0 ? all : [NO_PAGE], view: null };
-    const picture = await front.shot();
-    return { notes: all, view: { ...view, screenshot: picture && parts.keep(picture) } };
   }
 
-  return {
-    async act(action, signal, timeoutMs) {
-      const giveUp = () => link?.close();
-      signal.addEventListener("abort", giveUp, { once: true });
-      try {
-        return await report(action, signal, timeoutMs);
-      } catch (error) {
-        if (error instanceof CdpGone) {
-          throw new BrowserUnavailable(signal.aborted ? STOPPED : BROKE, true);
-        }
-        throw error;
-      } finally {
-        signal.removeEventListener("abort", giveUp);
-      }
-    },
-    async rest() {
-      link?.close();
-      link = null;
-      const id = held.get();
-      if (id === null) return;
-      held.set(null);
-      await close(binding, id);
-    },
-  };
+  /** What is in front when it has become quiet; adds to what is said. */
+  async #seen(link: Link, loadMs: number, said: string[]): Promise<PageView | null> {
+    const tab = await link.front();
+    if (!(await tab.pulse.settle(loadMs))) {
+      await tab.stop();
+      const seconds = Math.round(loadMs / 1000);
+      said.push(`The page did not finish loading within ${seconds} s; loading was stopped.`);
+    }
+    const { status } = tab.pulse;
+    if (status !== null && status >= 400) {
+      said.push(`The server answered with HTTP status ${status}.`);
+    }
+    const view = await look(tab);
+    if (!view) return null;
+    const picture = await tab.shot();
+    return { ...view, screenshot: picture && this.#parts.keep(picture) };
+  }
 }

@@ -1,6 +1,8 @@
 /** The part of the page's script that looks: numbered elements and text around what is scrolled to. */
 export const LOOK = String.raw`
   let marks = [];
+  /** Elements within each other; scripts can go deeper than a parser does, and than our stack. */
+  const DEEPEST = 1000;
   const SELECTOR = [
     "a[href]", "area[href]", "button", "input:not([type=hidden])", "select", "textarea", "summary", "[onclick]",
     "[contenteditable]:not([contenteditable=false])", "[tabindex]:not([tabindex^='-'])",
@@ -87,7 +89,8 @@ export const LOOK = String.raw`
     return " = " + quoted(el.value, 80);
   };
 
-  const stateOf = (el) => {
+  const stateOf = (shown) => {
+    const el = shown.tagName === "LABEL" && shown.control ? shown.control : shown;
     const aria = (name) => el.getAttribute("aria-" + name);
     const box = el.tagName === "INPUT" && (el.type === "checkbox" || el.type === "radio");
     const checked = box ? String(el.checked) : aria("checked");
@@ -156,6 +159,7 @@ export const LOOK = String.raw`
     let unlisted = 0;
     let length = 0;
     let nodes = 0;
+    let depth = 0;
     let below = false;
     const say = (text) => {
       if (length >= limits.text) {
@@ -171,14 +175,19 @@ export const LOOK = String.raw`
       say(/^(pre|break-spaces)/.test(style.whiteSpace) ? text : text.replace(/\s+/g, " "));
     };
     const walk = (el, dx, dy, quiet) => {
-      if (++nodes > limits.nodes) return;
+      if (++nodes > limits.nodes || depth >= DEEPEST) return;
+      depth++;
+      step(el, dx, dy, quiet);
+      depth--;
+    };
+    const step = (el, dx, dy, quiet) => {
       if (!el.checkVisibility()) return;
       const rect = el.getBoundingClientRect();
       const flat = rect.width === 0 && rect.height === 0;
       const inside = !flat && rect.bottom + dy > 0 && rect.top + dy < bottom;
       const seen = inside && visible(el);
       const style = seen ? getComputedStyle(el) : null;
-      if (seen && (el.matches(SELECTOR) || pointed(el, style))) {
+      if (seen && (el.matches(SELECTOR) || standsFor(el) || pointed(el, style))) {
         if (listed.length < limits.elements) listed.push(el);
         else unlisted++;
       }
@@ -210,6 +219,12 @@ export const LOOK = String.raw`
       const body = el.contentDocument?.body;
       if (body) walk(body, dx + rect.left + el.clientLeft, dy + rect.top + el.clientTop, false);
       else if (visible(el) && rect.height > 20) say("\n[a frame of another site, not shown]\n");
+    };
+    /** The label of a box that is itself not to be seen, as custom check boxes are made. */
+    const standsFor = (el) => {
+      if (el.tagName !== "LABEL" || !/^(checkbox|radio|file)$/.test(el.control?.type)) return false;
+      const { width, height } = el.control.getBoundingClientRect();
+      return width <= 1 || height <= 1 || !visible(el.control);
     };
     /** Made clickable by a script alone: it shows a hand where what is around it does not. */
     const pointed = (el, style) =>
