@@ -112,7 +112,7 @@ describe("the browser tools in wrangler dev", { skip }, () => {
     await session.say("Look at it");
     await until("it is asked", () => site.asked.includes("/never"), 90_000);
     await session.post("/stop", {});
-    await session.status("cancelled");
+    await session.status("stopped");
     await allClosed();
     await session.check();
   });
