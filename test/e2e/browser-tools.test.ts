@@ -276,9 +276,9 @@ describe("the browser tools", { skip }, () => {
     assert.ok(seen.length <= 16_000);
   });
 
-  it("sees a page whose elements stand twenty thousand deep", async () => {
+  it("sees a page whose elements stand two thousand deep", async () => {
     const deep = `<button>Top</button><script>let at = document.body;
-      for (let i = 0; i < 20000; i++) at = at.appendChild(document.createElement("div"));</script>`;
+      for (let i = 0; i < 2000; i++) at = at.appendChild(document.createElement("div"));</script>`;
     assert.match(await html(deep), /<button> Top/);
   });
 
@@ -322,6 +322,19 @@ describe("the browser tools", { skip }, () => {
     assert.equal(hung.ok, false);
     assert.match(hung.text, /does not answer any more and was closed/);
     assert.match(await text(browserView, {}), /No page is open/);
+    assert.match(await go("/second"), /Title: Second/);
+  });
+
+  it("takes a page that crashes as an observation, in the middle of a call and between two", async () => {
+    await browser.rest();
+    await go("/second");
+    const going = text(browserNavigate, { url: site.url("/never") });
+    await until("it is asked", () => site.asked.includes("/never"));
+    await browsers.crashPages();
+    assert.match(await going, /The page crashed and was closed/);
+    assert.match(await go("/second"), /Title: Second/);
+    await browsers.crashPages();
+    await until("it is noticed", async () => /No page is open/.test(await text(browserView, {})));
     assert.match(await go("/second"), /Title: Second/);
   });
 

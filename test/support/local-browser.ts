@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserBinding, Socket } from "../../src/adapters/browser/binding.ts";
@@ -66,6 +66,21 @@ export class LocalBrowsers implements BrowserBinding {
     if (browser.child.pid !== undefined) process.kill(-browser.child.pid, "SIGKILL");
     await over;
     await rm(browser.profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** Every page of every browser crashes. */
+  async crashPages(): Promise<void> {
+    const groups = new Set([...this.running.values()].map(({ child }) => child.pid));
+    for (const entry of await readdir("/proc")) {
+      const pid = Number(entry);
+      if (!pid) continue;
+      const [stat, line] = await Promise.all(
+        ["stat", "cmdline"].map((file) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "")),
+      );
+      // After the name in parentheses: state, parent, process group.
+      const group = Number(stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[2]);
+      if (groups.has(group) && line?.includes("--type=renderer")) process.kill(pid, "SIGKILL");
+    }
   }
 
   /** Every connection breaks; the browsers stay. */

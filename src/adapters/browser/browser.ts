@@ -107,11 +107,12 @@ export class BoundBrowser implements Browser {
     if (signal.aborted) link.close();
     const tab = await link.front();
     try {
-      if (action.type !== "navigate" && !(await isOpen(tab))) {
-        return { notes: [...notes, ...link.notes(), NO_PAGE], view: null };
-      }
+      const open = action.type === "navigate" || (await unlessGone(link, tab, isOpen(tab), false));
+      if (!open) return { notes: [...notes, ...link.notes(), NO_PAGE], view: null };
       const loadMs = Math.min(LIMITS.browserLoadMs, timeoutMs / 2);
-      const said = await this.#perform(link, tab, action, loadMs);
+      const doing = perform(tab, action, this.#parts.refusal, loadMs);
+      const said = await unlessGone(link, tab, doing, []);
+      await tab.pulse.settle(0);
       const view = await this.#seen(link, loadMs, said);
       const all = [...notes, ...said, ...link.notes()];
       return { notes: view || all.length > 0 ? all : [NO_PAGE], view };
@@ -122,21 +123,15 @@ export class BoundBrowser implements Browser {
     }
   }
 
-  async #perform(link: Link, tab: Tab, action: BrowserAction, loadMs: number): Promise<string[]> {
-    try {
-      return await perform(tab, action, this.#parts.refusal, loadMs);
-    } catch (error) {
-      // A tab may close itself under the action, as a sign-in does when it is done.
-      if (error instanceof CdpError && !link.has(tab)) return [];
-      throw error;
-    } finally {
-      await tab.pulse.settle(0);
-    }
-  }
-
   /** What is in front when it has become quiet; adds to what is said. */
   async #seen(link: Link, loadMs: number, said: string[]): Promise<PageView | null> {
     const tab = await link.front();
+    const view = await unlessGone(link, tab, this.#quiet(tab, loadMs, said), "gone" as const);
+    // It went while it was looked at: what is in front now.
+    return view === "gone" ? this.#seen(link, loadMs, said) : view;
+  }
+
+  async #quiet(tab: Tab, loadMs: number, said: string[]): Promise<PageView | null> {
     if (!(await tab.pulse.settle(loadMs))) {
       await tab.stop();
       const seconds = Math.round(loadMs / 1000);
@@ -150,5 +145,20 @@ export class BoundBrowser implements Browser {
     if (!view) return null;
     const picture = await tab.shot();
     return { ...view, screenshot: picture && this.#parts.keep(picture) };
+  }
+}
+
+/** A tab may crash, or close itself, under what is done to it: that is the page's doing, and told by the link. */
+async function unlessGone<T, E>(
+  link: Link,
+  tab: Tab,
+  work: Promise<T>,
+  instead: E,
+): Promise<T | E> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof CdpError && !link.has(tab)) return instead;
+    throw error;
   }
 }

@@ -6,7 +6,7 @@
  */
 import { LIMITS } from "../../core/limits.ts";
 import type { Socket } from "./binding.ts";
-import { Cdp, CdpError, type CdpEvent, CdpSilent, type Params } from "./cdp.ts";
+import { Cdp, CdpError, type CdpEvent, type Params } from "./cdp.ts";
 import { admit, guard, type Refusal, type Target } from "./gate.ts";
 import { Tab } from "./tab.ts";
 
@@ -139,7 +139,7 @@ export class Link {
     if (!tab) return;
     this.#note("The page crashed and was closed.");
     void this.drop(tab).catch(() => {});
-    this.#cdp.left(session, new CdpSilent("the page crashed"));
+    this.#cdp.left(session, new CdpError("the page crashed"));
   }
 
   #left(session: string): void {
