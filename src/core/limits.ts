@@ -100,6 +100,26 @@ export const LIMITS = {
   shares: 100,
   /** Files that a link may open. */
   sharedFiles: 2_000,
+  /** What is shown of a page: elements, characters of each and of a name, an address, a note; notes; text. */
+  browserElements: 150,
+  browserElementChars: 300,
+  browserNameChars: 200,
+  browserUrlChars: 2_000,
+  browserNotes: 12,
+  browserNoteChars: 600,
+  browserTextChars: 60_000,
+  /** Nodes of a page that are looked at. */
+  browserNodes: 60_000,
+  /** Tabs that a page may have open. */
+  browserTabs: 5,
+  /** Milliseconds: until a page has loaded, until it is quiet, for one answer of the browser, without any command. */
+  browserLoadMs: 20_000,
+  browserQuietMs: 2_000,
+  browserAnswerMs: 15_000,
+  browserKeepMs: 300_000,
+  /** Screenshots of a session, and the bytes of one. */
+  browserShots: 30,
+  browserShotBytes: 1024 * 1024,
   /** How long an ephemeral session stays after its last turn, in milliseconds. */
   ephemeralMs: 3_600_000,
   /** Milliseconds after which an unattended drive is looked after by the alarm. */

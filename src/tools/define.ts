@@ -19,12 +19,15 @@ import {
   WORK_TOOLKITS,
 } from "../core/tool.ts";
 import type { Box } from "./box.ts";
+import type { Browser } from "./browser-port.ts";
 
 /** What only some deployments have: a tool that needs it is offered only there. */
 export type Need = "background" | "search" | "browser";
 
 export interface ToolContext {
   box: Box;
+  /** Where one is bound; tools that need it are offered only there. */
+  browser?: Browser;
   /** What clients see of a file, for download links; absent in tests and where there are no routes. */
   files?: { info(path: string): FileInfo | null };
   /** Output for people, as it comes; not stored. */

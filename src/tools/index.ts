@@ -2,6 +2,14 @@
  * The tools, in the order in which a model is offered them: work first, messages last. A new tool is one small file
  * and one line here. The order is part of a request's bytes: changing it costs the providers' caches.
  */
+import {
+  browserClick,
+  browserInput,
+  browserNavigate,
+  browserPressKey,
+  browserScroll,
+  browserView,
+} from "./browser.ts";
 import type { Need, Tool } from "./define.ts";
 import { fileRead, fileStrReplace, fileWrite } from "./file.ts";
 import { fileFindByName, fileFindInContent } from "./file-find.ts";
@@ -15,6 +23,12 @@ export const TOOLS: readonly Tool[] = [
   fileStrReplace,
   fileFindInContent,
   fileFindByName,
+  browserNavigate,
+  browserView,
+  browserClick,
+  browserInput,
+  browserScroll,
+  browserPressKey,
   messageNotifyUser,
   messageAskUser,
 ];

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import manifest from "../../package.json";
 import { defaultProvider, providers } from "../adapters/model/providers.ts";
+import { refusalOf } from "../adapters/web/address.ts";
 import { LIMITS } from "../core/limits.ts";
 import { MODES } from "../core/session.ts";
 import { DEFAULTS, SettingsLayer } from "../core/settings.ts";
@@ -65,8 +66,14 @@ export const privateHosts = (env: Bindings): string[] =>
   (env.MCP_ALLOW_PRIVATE ?? "").split(",").flatMap((host) => host.trim() || []);
 
 /** What this deployment has beyond the ordinary: the tools that need it are offered. */
-export function haves(_env: Bindings): ReadonlySet<Need> {
-  return new Set();
+export function haves(env: Bindings): ReadonlySet<Need> {
+  return new Set<Need>(env.BROWSER ? ["browser"] : []);
+}
+
+/** null: tools may ask this address. */
+export function egressRefusal(env: Bindings): (url: string) => string | null {
+  const allow = (env.EGRESS_ALLOW ?? "").split(",");
+  return (url) => refusalOf(url, { allow });
 }
 
 export function publicConfig(env: Bindings): Config {

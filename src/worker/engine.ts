@@ -1,5 +1,7 @@
 /** One session, awake: its store, sandbox and sockets joined to the core's drive. Made anew each time it wakes. */
 
+import { BoundBrowser } from "../adapters/browser/browser.ts";
+import { keepShot } from "../adapters/browser/shots.ts";
 import { fileUrl } from "../adapters/files/info.ts";
 import { FileStore } from "../adapters/files/store.ts";
 import { type McpServers, mcpServers } from "../adapters/mcp/port.ts";
@@ -16,9 +18,10 @@ import { type Session, settingsOf } from "../core/session.ts";
 import { isTerminal } from "../core/terminal.ts";
 import type { ToolResult } from "../core/tool.ts";
 import type { Box } from "../tools/box.ts";
-import { runTool, TOOLS, type Tool } from "../tools/index.ts";
+import type { Browser } from "../tools/browser-port.ts";
+import { type RunPorts, runTool, TOOLS, type Tool } from "../tools/index.ts";
 import { resolvePath } from "../tools/paths.ts";
-import { privateHosts, sandboxOf, VERSION } from "./config.ts";
+import { egressRefusal, privateHosts, sandboxOf, VERSION } from "./config.ts";
 import type { Bindings } from "./env.ts";
 import { HOOKS } from "./hooks.ts";
 import { kitOf } from "./kit.ts";
@@ -53,13 +56,17 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
     files.info(path, (p) => fileUrl(store.session().id, p));
   const { loopback } = store.session();
   const servers = mcpServers({ loopback, allow: privateHosts(env), version: VERSION });
+  const browser = browserOf(ctx, env, files);
   const drive = createDrive(
     {
       store,
       clock,
       model: hookedModel(createModelPort({ ...env }), HOOKS),
       tools: hookedTools(
-        toolsPort(box, fileInfo, (name) => serverTool(store.session(), servers, name)),
+        toolsPort(
+          { box, ...(browser ? { browser } : {}), files: { info: fileInfo } },
+          (name) => serverTool(store.session(), servers, name),
+        ),
         HOOKS,
       ),
       trace: HOOKS.trace,
@@ -72,9 +79,29 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
     kitOf(env, box.about),
   );
   const rest = async () => {
-    await Promise.all([box.rest(), servers.rest()]);
+    await Promise.all([box.rest(), browser?.rest(), servers.rest()]);
   };
   return { store, files, box, drive, rest, fileInfo };
+}
+
+/** The id of the browser in use; no row stands there while none is. */
+const BROWSER_ID = "browser";
+
+function browserOf(
+  { storage }: DurableObjectState,
+  env: Bindings,
+  files: FileStore,
+): Browser | null {
+  if (!env.BROWSER) return null;
+  return new BoundBrowser({
+    binding: env.BROWSER,
+    held: {
+      get: () => storage.kv.get<string>(BROWSER_ID) ?? null,
+      set: (id) => (id === null ? storage.kv.delete(BROWSER_ID) : storage.kv.put(BROWSER_ID, id)),
+    },
+    refusal: egressRefusal(env),
+    keep: (picture) => keepShot(files, picture),
+  });
 }
 
 const boxOf = (env: Bindings, files: FileStore): Box =>
@@ -92,15 +119,13 @@ function serverTool(s: Session, servers: McpServers, name: string): Tool | undef
   return server && servers.tool(server, stored);
 }
 
-function toolsPort(
-  box: Box,
-  info: (path: string) => FileInfo | null,
-  serverToolOf: (name: string) => Tool | undefined,
-): Tools {
+type Outside = Omit<RunPorts, "live" | "signal"> & { files: NonNullable<RunPorts["files"]> };
+
+function toolsPort(outside: Outside, serverToolOf: (name: string) => Tool | undefined): Tools {
   return {
     run(run, live): Flight<ToolResult> {
       if (isTerminal(run.name)) {
-        const found = attachments(run.args.attachments, info);
+        const found = attachments(run.args.attachments, outside.files.info);
         return { outcome: Promise.resolve({ ok: true, text: "", files: found }), cancel: () => {} };
       }
       const tool = TOOLS.find((t) => t.name === run.name) ?? serverToolOf(run.name);
@@ -109,7 +134,7 @@ function toolsPort(
         return { outcome: Promise.resolve({ ok: false, text }), cancel: () => {} };
       }
       const controller = new AbortController();
-      const ports = { box, files: { info }, live, signal: controller.signal };
+      const ports = { ...outside, live, signal: controller.signal };
       return { outcome: runTool(tool, run, ports), cancel: () => controller.abort() };
     },
   };

@@ -16,6 +16,10 @@ export interface Vars {
   WEBHOOK_ALLOW_PRIVATE?: string;
   /** Private hosts (with or without a port) that MCP servers may stand on, separated by commas. */
   MCP_ALLOW_PRIVATE?: string;
+  /** Private hosts that tools may ask all the same, `127.0.0.1:9000,10.0.0.7`. */
+  EGRESS_ALLOW?: string;
+  /** Cloudflare Browser Rendering, where it is bound. */
+  BROWSER?: Fetcher;
 }
 
 /** The rate limiter is optional: a configuration may do without it. */

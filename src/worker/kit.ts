@@ -1,5 +1,6 @@
 /** What this deployment brings to every session: tools, prompts, models. */
 import assistant from "../../prompts/assistant.md";
+import browser from "../../prompts/browser_rules.md";
 import core from "../../prompts/core.md";
 import executor from "../../prompts/executor.md";
 import file from "../../prompts/file_rules.md";
@@ -22,7 +23,7 @@ export function kitOf(env: Bindings, about: string): Kit {
   return {
     tools: toolsFor(haves(env)),
     prompts: { core, planner, executor, reviewer, assistant },
-    rules: { shell: about, file, mcp, message },
+    rules: { shell: about, file, browser, mcp, message },
     hooks: HOOKS,
     resolve: (provider, model) => resolve(vars, provider, model),
     profile(provider, model) {

@@ -31,6 +31,8 @@ export interface DevOptions {
   timeoutMs?: number;
   /** Further arguments of `wrangler dev`. */
   args?: string[];
+  /** Further variables of its process. */
+  env?: Record<string, string>;
 }
 
 const SAFE_VARS = { OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: "http://127.0.0.1:9/v1" };
@@ -91,6 +93,7 @@ function launch(port: number, options: DevOptions): ChildProcess {
       WRANGLER_SEND_METRICS: "false",
       CLOUDFLARE_CF_FETCH_ENABLED: "false",
       NO_COLOR: "1",
+      ...options.env,
     },
   });
 }

@@ -52,6 +52,12 @@ describe("D1: the schema that a model sees", () => {
       "file_str_replace",
       "file_find_in_content",
       "file_find_by_name",
+      "browser_navigate",
+      "browser_view",
+      "browser_click",
+      "browser_input",
+      "browser_scroll",
+      "browser_press_key",
       "message_notify_user",
       "message_ask_user",
     ]);
