@@ -19,6 +19,8 @@ export default defineConfig({
       {
         plugins: [
           cloudflareTest({
+            // The real container's object cannot run here.
+            main: "./test/worker/support/entry.ts",
             wrangler: { configPath: "./wrangler.toml" },
             verbose: false,
           }),

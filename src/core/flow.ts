@@ -98,6 +98,10 @@ function take(d: Draft, outcome: Outcome): boolean {
     case "patched":
       patched(d, outcome);
       return true;
+    case "noticed":
+      if (d.s.status !== "running") return false;
+      draft.emit(d, "notice", { code: outcome.code, text: draft.say(d).sandbox[outcome.code] });
+      return true;
     case "lost":
       return lost(d);
     case "touched":

@@ -74,6 +74,8 @@ export interface State {
   titled: boolean;
   pinned: boolean;
   ephemeral: boolean;
+  /** Made through a Worker that was served on loopback: where its sandbox is, unless the deployment says so. */
+  loopback: boolean;
   created_at: string;
   updated_at: string;
   status: Status;
@@ -162,6 +164,7 @@ export interface NewSession {
   title: string;
   settings: SettingsLayer;
   ephemeral: boolean;
+  loopback: boolean;
   /** Milliseconds since the epoch. */
   at: number;
 }
@@ -177,6 +180,7 @@ const BLANK: Session = {
   titled: false,
   pinned: false,
   ephemeral: false,
+  loopback: false,
   created_at: "",
   updated_at: "",
   status: "idle",

@@ -23,6 +23,7 @@ interface Words {
   rateLimited(until: string): string;
   retryWait(until: string): string;
   cutAnswer: string;
+  sandbox: Record<"sandbox_starting" | "sandbox_restored", string>;
   approve(tool: string): string;
   toolLeftOut(list: string): string;
   notFinished(steps: Step[]): string;
@@ -50,6 +51,11 @@ const EN: Words = {
     `The model's provider asks to wait; the work goes on by itself at ${until}.`,
   toolLeftOut: (list) => `Tools that this model cannot take were left out: ${list}.`,
   approve: (tool) => `May ${tool} be run?`,
+  sandbox: {
+    sandbox_starting: "The sandbox is starting; this can take a moment.",
+    sandbox_restored:
+      "The sandbox was started anew. The files under /workspace are back; running programs and installed packages are gone.",
+  },
   cutAnswer: "The answer was cut off at the model's output limit.",
   notFinished: (steps) =>
     `Not finished:\n${steps.map((s) => `- ${s.description}: ${why(s) || "not done"}`).join("\n")}`,
@@ -69,6 +75,10 @@ const ZH: Words = {
   retryWait: (until) => `模型服务商要求等待;工作将在 ${until} 自动继续。`,
   toolLeftOut: (list) => `已略去此模型无法接受的工具:${list}。`,
   approve: (tool) => `是否允许运行 ${tool}?`,
+  sandbox: {
+    sandbox_starting: "沙箱正在启动,可能需要一点时间。",
+    sandbox_restored: "沙箱已重新启动。/workspace 下的文件已恢复;正在运行的程序和已安装的软件包不再保留。",
+  },
   cutAnswer: "回答在模型的输出上限处被截断。",
   notFinished: (steps) =>
     `未完成:\n${steps.map((s) => `- ${s.description}:${why(s) || "未执行"}`).join("\n")}`,

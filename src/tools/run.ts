@@ -41,8 +41,10 @@ export async function runTool(
   const cut = cutoff(timeoutMs + graceMs, Math.min(graceMs, STOP_GRACE_MS), ports.signal);
   const ctx = { ...ports, live, signal: cut.signal, id, reopened, timeoutMs, maxChars };
   try {
-    const result = await Promise.race([attempt(tool, run.args, ctx), cut.late]);
-    return tidy(result ?? abandoned(tool.name, timeoutMs, cut.timedOut(), seen.text), maxChars);
+    const ended = await Promise.race([attempt(tool, run.args, ctx), cut.late]);
+    const result = ended ?? abandoned(tool.name, timeoutMs, cut.timedOut(), seen.text);
+    const news = ports.box.news();
+    return tidy(news ? { ...result, text: `${news}\n${result.text}` } : result, maxChars);
   } finally {
     cut.clear();
   }

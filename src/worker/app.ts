@@ -1,7 +1,7 @@
 /** The HTTP face: routes, and the one place where a failure becomes a reply. */
 import { Hono } from "hono";
 import { cors } from "hono/cors";
-import { type App, allowedOrigin, authenticate, isUpgrade } from "./auth.ts";
+import { type App, allowedOrigin, authenticate, hostname, isLoopback, isUpgrade } from "./auth.ts";
 import { publicConfig, VERSION } from "./config.ts";
 import { errorBody, HttpProblem, type Problem } from "./problem.ts";
 import { accessRoutes } from "./routes/access.ts";
@@ -80,7 +80,7 @@ app.use("/api/*", async (c, next) => {
   c.set("owner", await authenticate(c));
   await next();
 });
-app.get("/api/config", (c) => c.json(publicConfig(c.env)));
+app.get("/api/config", (c) => c.json(publicConfig(c.env, isLoopback(hostname(c)))));
 app.route("/api/sessions", sessionRoutes);
 app.route("/api/sessions", turnRoutes);
 app.route("/api/sessions", fileRoutes);

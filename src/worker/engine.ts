@@ -4,7 +4,9 @@ import { fileUrl } from "../adapters/files/info.ts";
 import { FileStore } from "../adapters/files/store.ts";
 import { createModelPort } from "../adapters/model/providers.ts";
 import { absentBox } from "../adapters/sandbox/absent.ts";
+import { containerBox } from "../adapters/sandbox/container.ts";
 import { embeddedBox } from "../adapters/sandbox/embedded.ts";
+import type { BoxNotice, Kept } from "../adapters/sandbox/machine.ts";
 import { createDrive, type Drive } from "../core/drive.ts";
 import type { FileInfo } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
@@ -37,11 +39,16 @@ export interface EngineParts {
   broken(error: unknown): void;
 }
 
+/** Where what is known of a session's container is stored. */
+const KEPT = "sandbox";
 const clock: Clock = { now: () => Date.now() };
 
 export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineParts): Engine {
   const files = new FileStore(ctx.storage.sql, clock);
-  const box = boxOf(env, files);
+  // Told by the drive, which is made of the box.
+  const later: { drive?: Drive } = {};
+  const notice = (code: BoxNotice) => later.drive?.keep({ type: "noticed", code });
+  const box = boxOf({ ctx, env, store }, files, notice);
   const fileInfo = (path: string): FileInfo | null =>
     files.info(path, (p) => fileUrl(store.session().id, p));
   const drive = createDrive(
@@ -55,18 +62,37 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
       wake,
       broken,
     },
-    kitOf(env, box.about),
+    kitOf(env, box),
   );
+  later.drive = drive;
   return { store, files, box, drive, fileInfo };
 }
 
-const boxOf = (env: Bindings, files: FileStore): Box =>
-  sandboxOf(env) === "embedded"
-    ? embeddedBox(files)
-    : absentBox(
-        "container",
-        "The container sandbox is not in this version. Set the variable SANDBOX to embedded.",
-      );
+type BoxParts = Pick<EngineParts, "ctx" | "env" | "store">;
+
+function boxOf({ ctx, env, store }: BoxParts, files: FileStore, tell: (code: BoxNotice) => void): Box {
+  const { id, loopback } = store.session();
+  if (sandboxOf(env, loopback) === "embedded") return embeddedBox(files);
+  if (!env.Sandbox) {
+    return absentBox(
+      "container",
+      "This deployment has no container sandbox. Deploy it with containers, or set the variable SANDBOX to embedded.",
+    );
+  }
+  const { kv } = ctx.storage;
+  return containerBox(files, {
+    namespace: env.Sandbox,
+    id,
+    keeper: { get: () => kv.get<Kept>(KEPT), put: (kept) => kv.put(KEPT, kept) },
+    notice: (code) => {
+      try {
+        tell(code);
+      } catch (error) {
+        console.error("a notice of the sandbox could not be stored", error);
+      }
+    },
+  });
+}
 
 function toolsPort(box: Box, info: (path: string) => FileInfo | null): Tools {
   return {

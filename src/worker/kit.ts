@@ -8,16 +8,17 @@ import planner from "../../prompts/planner.md";
 import { profileFor, resolve } from "../adapters/model/providers.ts";
 import type { Profile } from "../core/profile.ts";
 import type { Kit } from "../core/roles.ts";
+import type { Box } from "../tools/box.ts";
 import { toolsFor } from "../tools/index.ts";
 import { haves } from "./config.ts";
 import type { Bindings } from "./env.ts";
 
-/** `about`: the sandbox's honest word on itself, for whoever is offered its shell. */
-export function kitOf(env: Bindings, about: string): Kit {
+/** The sandbox has an honest word on itself, for whoever is offered its shell. */
+export function kitOf(env: Bindings, { kind, about }: Box): Kit {
   const vars = { ...env };
   const profiles = new Map<string, Profile>();
   return {
-    tools: toolsFor(haves(env)),
+    tools: toolsFor(haves(env, kind)),
     prompts: { core, planner, executor, assistant },
     rules: { shell: about, file, message },
     resolve: (provider, model) => resolve(vars, provider, model),

@@ -95,7 +95,7 @@ export class SessionObject extends DurableObject<Bindings> {
   async remove(owner: string): Promise<Answer<null>> {
     return this.#for(owner, async (engine) => {
       this.#close();
-      await engine.box.rest();
+      await engine.box.destroy();
       this.#sockets.closeAll(4004, "the session was deleted");
       // The lifecycle lets go of its table too: a job may be what removes the session.
       this.#gone = true;
@@ -142,6 +142,7 @@ export class SessionObject extends DurableObject<Bindings> {
     if (job.fn === EXPIRE) return this.#expire(engine);
     this.#jobs.fired();
     engine.drive.kick();
+    if (engine.store.session().status !== "running") await engine.box.rest();
     // A job that fails three times is given up by the lifecycle, so a list that cannot be told must not fail it.
     const told = engine.store.session().status === "running" || (await this.#tell());
     // Read again: whoever spoke while the list was told has relied on this very job.

@@ -102,7 +102,7 @@ export class World {
       mode: "agent",
       title: "",
       settings: scene.settings,
-      ephemeral: false,
+      ephemeral: false, loopback: true,
       at: this.now(),
     });
     const ports: Ports = {

@@ -74,6 +74,7 @@ describe("rows written", () => {
       title,
       settings: {},
       ephemeral: false,
+      loopback: true,
     });
     expect((await written(seen, stub)) + forList).toBeLessThanOrEqual(25);
   });

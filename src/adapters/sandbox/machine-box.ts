@@ -64,6 +64,8 @@ class MachineBox implements Box {
     signal: AbortSignal,
   ): Promise<ExecResult> {
     if (signal.aborted) return Promise.resolve(STOPPED);
+    const long = tooLong(request.command);
+    if (long) return Promise.resolve({ output: long, exitCode: 126, timedOut: false });
     return this.#working(async () => {
       const capture = new Capture(live);
       const follower = new Follower(this.#machine, request.id, capture);
@@ -178,6 +180,8 @@ class MachineBox implements Box {
   };
 
   async #startJob(request: ExecRequest, signal: AbortSignal): Promise<Job> {
+    const long = tooLong(request.command);
+    if (long) return { output: long, exitCode: 126 };
     const capture = new Capture();
     const follower = new Follower(this.#machine, request.id, capture);
     const first = await follower.start({ ...request, background: true }, this.#prepare);
@@ -221,6 +225,13 @@ class MachineBox implements Box {
 
 export const machineBox = (files: FileStore, parts: MachineParts): Box =>
   new MachineBox(files, parts);
+
+/** A command travels on a command line, and those have an end. */
+function tooLong(command: string): string | null {
+  const size = new TextEncoder().encode(command).byteLength;
+  if (size <= LIMITS.commandBytes) return null;
+  return `Not run: a command may have at most ${LIMITS.commandBytes} bytes, and this one has ${size}. Write it to a file and run that.\n`;
+}
 
 function resultOf(ended: State | null, capture: Capture, cut: Cutoff): ExecResult {
   const output = capture.output();

@@ -5,7 +5,7 @@ import { titleFrom } from "../../core/chars.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { newSession } from "../../core/session.ts";
 import { CreateBody, PatchBody, type SessionView } from "../../core/wire.ts";
-import type { App } from "../auth.ts";
+import { type App, hostname, isLoopback } from "../auth.ts";
 import { knownProfile, outerLayers } from "../config.ts";
 import { directoryStub } from "../directory.ts";
 import type { Bindings } from "../env.ts";
@@ -21,6 +21,7 @@ type Create = z.infer<typeof CreateBody>;
 async function create(
   env: Bindings,
   owner: string,
+  loopback: boolean,
   body: Create,
 ): Promise<{ view: SessionView; made: boolean }> {
   const directory = directoryStub(env, owner);
@@ -32,6 +33,7 @@ async function create(
     title: titleFrom(body.title ?? "", LIMITS.titleChars),
     settings: body.settings ?? {},
     ephemeral: body.ephemeral ?? false,
+    loopback,
   };
   knownProfile(env, start.settings.profile);
   // A deployment that is configured wrongly says so before anything is made.
@@ -45,12 +47,12 @@ async function create(
   const made = await sessionStub(env, id).create({ ...start, id });
   if (made.ok) return { view: made.value, made: true };
   await directory.remove(id);
-  return create(env, owner, body);
+  return create(env, owner, loopback, body);
 }
 
 sessionRoutes.post("/", async (c) => {
   const body = await readJson(c.req.raw, CreateBody);
-  const { view, made } = await create(c.env, c.var.owner, body);
+  const { view, made } = await create(c.env, c.var.owner, isLoopback(hostname(c)), body);
   return c.json(view, made ? 201 : 200);
 });
 
