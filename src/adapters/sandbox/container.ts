@@ -37,14 +37,14 @@ export interface ContainerParts extends Omit<MachineParts, "link" | "places"> {
   namespace: DurableObjectNamespace<Sandbox>;
   /** The session's: lower-case letters and digits, at most 63. */
   id: string;
-  /** For tests: how patient N2 is. */
-  graceMs?: number;
+  /** For tests of N2: how much of its time our clock waits. */
+  patience?: number;
 }
 
 /** Costs nothing until the first command. */
 export const containerBox = (files: FileStore, parts: ContainerParts): Box =>
   machineBox(files, {
-    link: new SdkLink(parts.namespace, parts.id, parts.graceMs ?? GRACE_MS),
+    link: new SdkLink(parts.namespace, parts.id, parts.patience ?? 1),
     keeper: parts.keeper,
     notice: parts.notice,
   });
@@ -55,12 +55,12 @@ const LATE = Symbol("late");
 class SdkLink implements Link {
   readonly #namespace: DurableObjectNamespace<Sandbox>;
   readonly #id: string;
-  readonly #graceMs: number;
+  readonly #patience: number;
 
-  constructor(namespace: DurableObjectNamespace<Sandbox>, id: string, graceMs: number) {
+  constructor(namespace: DurableObjectNamespace<Sandbox>, id: string, patience: number) {
     this.#namespace = namespace;
     this.#id = id.toLowerCase();
-    this.#graceMs = graceMs;
+    this.#patience = patience;
   }
 
   exec(line: string, timeoutMs: number): Promise<Reply> {
@@ -99,7 +99,7 @@ class SdkLink implements Link {
   async #once(ms: number, act: (client: Client) => Promise<Reply>): Promise<Reply | "starting"> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<typeof LATE>((resolve) => {
-      timer = setTimeout(() => resolve(LATE), ms + this.#graceMs);
+      timer = setTimeout(() => resolve(LATE), (ms + GRACE_MS) * this.#patience);
     });
     try {
       const reply = await Promise.race([this.#begin(act), late]);

@@ -27,6 +27,8 @@ export interface Command {
 const PART = 512 * 1024;
 /** How long one look waits for something new, and what it may take beyond that. */
 const WAIT_MS = 8_000;
+/** A quick command has ended within its first look. */
+const FIRST_MS = 300;
 const EXTRA_MS = 5_000;
 /** Between two looks at a flood. */
 const FLOOD_MS = 200;
@@ -48,22 +50,30 @@ export class Follower {
     this.#capture = capture;
   }
 
-  /** Starts it, or finds it again. `prepare` brings a container up; it is called again when one is lost before. */
-  async start(command: Command, prepare: () => Promise<void>): Promise<State> {
+  /** Brings its container up, unless it may be running in one already. */
+  async ready(command: Command, prepare: () => Promise<void>): Promise<void> {
     this.#mayHaveRun = command.reopened && this.#machine.kept.ready;
     if (!this.#mayHaveRun) await prepare();
+  }
+
+  /** Starts it, or finds it again; when its container was lost before it could begin, in a new one. */
+  async start(command: Command, prepare: () => Promise<void>): Promise<State> {
     for (;;) {
-      const state = await this.#start(command);
+      const state = await this.#unlessLost(this.#start(command));
       if (state !== "gone" || this.#mayHaveRun) return state;
       await prepare();
     }
   }
 
   /** Until it has ended and all of its output is here; a stop kills it first. */
-  async end(first: State, signal: AbortSignal): Promise<State> {
-    let state = first;
-    let killed = false;
+  end(first: Promise<State>, signal: AbortSignal): Promise<State> {
+    return this.#unlessLost(this.#end(first, signal));
+  }
+
+  async #end(first: Promise<State>, signal: AbortSignal): Promise<State> {
     const stopped = aborted(signal);
+    let state = (await Promise.race([first, stopped])) ?? "running";
+    let killed = false;
     while (!this.#done(state) && !this.#left) {
       if (signal.aborted && !killed) {
         killed = true;
@@ -107,18 +117,22 @@ export class Follower {
   async #start({ id, command, cwd, background }: Command): Promise<State> {
     const turn = ++this.#turn;
     const inside = this.#machine.inside(cwd);
-    const wait = background ? 0 : WAIT_MS;
-    const args = [id, inside, toBase64(command), background ? 1 : 0, PART, wait];
+    const args = [id, inside, toBase64(command), background ? 1 : 0, PART, FIRST_MS];
     const again = () => {
       this.#mayHaveRun = true;
     };
+    const answer = await this.#machine.ask("start", args, FIRST_MS + EXTRA_MS, again);
+    if (answer) this.#mayHaveRun = true;
+    return this.#turn === turn ? this.#take(answer) : "running";
+  }
+
+  /** A container that fails under a command is no error any more: what came of it is unknown. */
+  async #unlessLost(act: Promise<State>): Promise<State> {
     try {
-      const answer = await this.#machine.ask("start", args, wait + EXTRA_MS, again);
-      if (answer) this.#mayHaveRun = true;
-      return this.#turn === turn ? this.#take(answer) : "running";
+      return await act;
     } catch (error) {
-      if (!this.#mayHaveRun || !(error instanceof BoxUnavailable)) throw error;
-      throw new Error(`${error.message} It is not known whether the command ran.`);
+      if (this.#mayHaveRun && error instanceof BoxUnavailable) return "gone";
+      throw error;
     }
   }
 

@@ -18,8 +18,8 @@ import { Machine, type MachineParts, textOf } from "./machine.ts";
 import { fetchParts, Mirror } from "./mirror.ts";
 
 /** How long a command may take to end after it was told to, and how long its files may take to come out. */
-const GRACE_MS = 10_000;
-const MIRROR_MS = 10_000;
+const GRACE_MS = 8_000;
+const MIRROR_MS = 6_000;
 const REST_MS = 60_000;
 /** What a background command does at once is shown with its start. */
 const FIRST_MS = 1_000;
@@ -69,9 +69,12 @@ class MachineBox implements Box {
     return this.#working(async () => {
       const capture = new Capture(live);
       const follower = new Follower(this.#machine, request.id, capture);
-      const first = await follower.start({ ...request, background: false }, this.#prepare);
+      const command = { ...request, background: false };
+      await follower.ready(command, this.#prepare);
       const cut = cutoff(request.timeoutMs, GRACE_MS, signal);
       try {
+        const first = follower.start(command, this.#prepare);
+        first.catch(() => {});
         const ended = await Promise.race([follower.end(first, cut.signal), cut.late]);
         return resultOf(ended, capture, cut);
       } finally {
@@ -155,7 +158,7 @@ class MachineBox implements Box {
   }
 
   async #stop(): Promise<void> {
-    if (this.#machine.up) await within(this.#mirror.pull(), REST_MS);
+    if (this.#machine.sound) await within(this.#mirror.pull(), REST_MS);
     await this.#machine.end(this.#machine.kept.jobs);
   }
 
@@ -165,7 +168,7 @@ class MachineBox implements Box {
     try {
       await this.#resting;
       const result = await act();
-      if (this.#machine.up) await within(this.#mirror.pull(), MIRROR_MS, (error) => {
+      if (this.#machine.sound) await within(this.#mirror.pull(), MIRROR_MS, (error) => {
         this.#machine.tell(`[Changed files could not be kept: ${String(error)}]`);
       });
       return result;
@@ -184,7 +187,9 @@ class MachineBox implements Box {
     if (long) return { output: long, exitCode: 126 };
     const capture = new Capture();
     const follower = new Follower(this.#machine, request.id, capture);
-    const first = await follower.start({ ...request, background: true }, this.#prepare);
+    const command = { ...request, background: true };
+    await follower.ready(command, this.#prepare);
+    const first = await follower.start(command, this.#prepare);
     if (first === "gone") return { output: "", exitCode: null, unknown: true };
     this.#note(request.id, true);
     return this.#seen(request.id, capture, await follower.watch(FIRST_MS, signal));

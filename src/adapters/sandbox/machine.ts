@@ -81,6 +81,11 @@ export class Machine {
     return this.#kept.ready && !this.#lost;
   }
 
+  /** … and has answered when it was last asked. */
+  get sound(): boolean {
+    return this.up && !this.#suspect;
+  }
+
   keep(change: Partial<Kept>): void {
     if (this.#over) return;
     this.#kept = { ...this.#kept, ...change };
