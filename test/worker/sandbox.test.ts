@@ -8,7 +8,7 @@ import { api, Client, it, until, useVars } from "./support/client.ts";
 import { atRest, peek, ring } from "./support/crash.ts";
 import { type Control, control, sdkError } from "./support/fake-sandbox.ts";
 import { askUser, call, complete, plan, shell, text } from "./support/replies.ts";
-import type { Scripted } from "./support/upstream.ts";
+import { Held, type Scripted } from "./support/upstream.ts";
 
 async function start(script: Scripted[], mode: "agent" | "chat" = "chat") {
   useVars({ SANDBOX: "container" });
@@ -63,14 +63,16 @@ describe("a turn in a container", () => {
   });
 
   it("gives an upload to a running container before the next command", async () => {
-    const { c } = await start([shell("echo 1 > a")]);
+    const held = new Held();
+    const { c } = await start([shell("echo 1 > a"), held, text("Done.")]);
     await c.say("Do it");
     await until(() => expect(c.model.asked).toHaveLength(2));
     const put = await c.fetch("/files/upload/n.txt", { method: "PUT", body: "new" });
     expect(put.status).toBe(201);
     expect((await c.fetch("/files/a", { method: "DELETE" })).status).toBe(204);
-    await c.stop();
-    await c.status("stopped");
+    held.call("shell_exec", { command: "ls; cat upload/n.txt", brief: "look" });
+    await c.status("completed");
+    expect(results(c, 2)[1]).toBe("upload\nnew\n[exit code 0]");
   });
 
   it("a deleted session takes its container along", async () => {
@@ -85,15 +87,35 @@ describe("a turn in a container", () => {
 
 describe("background commands", () => {
   it("are started, looked at, typed into and ended", async () => {
-    const { c, fake } = await start([background("echo up; sleep 100")]);
-    const id = () => [...fake.container.jobs.keys()][0] ?? "";
+    let id = "";
+    const then = (name: string, args: object) => () => call([name, { id, ...args, brief: "b" }]);
+    const { c, fake } = await start([
+      background("echo up; sleep 100"),
+      ({ raw }) => {
+        id = /with the id (\w+)/.exec(raw)?.[1] ?? "";
+        return call(["shell_view", { id, brief: "b" }]);
+      },
+      then("shell_wait", { seconds: 0.2 }),
+      then("shell_write_to_process", { input: "yes" }),
+      then("shell_kill_process", {}),
+      then("shell_write_to_process", { input: "more" }),
+      () => call(["shell_view", { id: "nobody", brief: "b" }]),
+      text("Done."),
+    ]);
     await c.say("Serve");
-    await until(() => expect(c.model.asked).toHaveLength(2));
-    expect(results(c, 1)[0]).toBe(
-      `Started in the background with the id ${id()}; look at it with shell_view, wait for it with shell_wait.\nup\n[${id()} is running]`,
+    await c.status("completed");
+    const [started, view, waited, typed, killed, late, nobody] = results(c, 7);
+    expect(started).toBe(
+      `Started in the background with the id ${id}; look at it with shell_view, wait for it with shell_wait.\nup\n[${id} is running]`,
     );
-    await c.stop();
-    await c.status("stopped");
+    expect([view, waited]).toEqual([`up\n[${id} is running]`, `up\n[${id} is running]`]);
+    expect(typed).toContain("Written.");
+    expect(killed).toBe(`up\n[${id}: exit code 143]`);
+    expect(late).toContain("has ended");
+    expect(nobody).toContain("There is no background command nobody");
+    const shown = (await c.of("tool")).filter((t) => t.status === "called");
+    expect(shown.map((t) => t.ok)).toEqual(shown.map(() => true));
+    await idle(fake);
   });
 
   it("are offered with a container and not without", async () => {
