@@ -335,7 +335,8 @@ export class Harness {
       mode: options.mode ?? "agent",
       title: options.title ?? "",
       settings: this.settings,
-      ephemeral: false, loopback: true,
+      ephemeral: false,
+      loopback: true,
       at: this.now,
     });
     this.disk.session = JSON.stringify(this.session);

@@ -77,7 +77,8 @@ const ZH: Words = {
   approve: (tool) => `是否允许运行 ${tool}?`,
   sandbox: {
     sandbox_starting: "沙箱正在启动,可能需要一点时间。",
-    sandbox_restored: "沙箱已重新启动。/workspace 下的文件已恢复;正在运行的程序和已安装的软件包不再保留。",
+    sandbox_restored:
+      "沙箱已重新启动。/workspace 下的文件已恢复;正在运行的程序和已安装的软件包不再保留。",
   },
   cutAnswer: "回答在模型的输出上限处被截断。",
   notFinished: (steps) =>

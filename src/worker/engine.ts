@@ -70,7 +70,11 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
 
 type BoxParts = Pick<EngineParts, "ctx" | "env" | "store">;
 
-function boxOf({ ctx, env, store }: BoxParts, files: FileStore, tell: (code: BoxNotice) => void): Box {
+function boxOf(
+  { ctx, env, store }: BoxParts,
+  files: FileStore,
+  tell: (code: BoxNotice) => void,
+): Box {
   const { id, loopback } = store.session();
   if (sandboxOf(env, loopback) === "embedded") return embeddedBox(files);
   if (!env.Sandbox) {

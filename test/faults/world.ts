@@ -102,7 +102,8 @@ export class World {
       mode: "agent",
       title: "",
       settings: scene.settings,
-      ephemeral: false, loopback: true,
+      ephemeral: false,
+      loopback: true,
       at: this.now(),
     });
     const ports: Ports = {

@@ -2,8 +2,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { machineBox } from "../../src/adapters/sandbox/machine-box.ts";
 import type { Kept } from "../../src/adapters/sandbox/machine.ts";
+import { machineBox } from "../../src/adapters/sandbox/machine-box.ts";
 import type { Box, ExecResult } from "../../src/tools/box.ts";
 import { BashLink } from "../support/bash-link.ts";
 import { boxSuite } from "../support/box-suite.ts";
@@ -93,7 +93,7 @@ describe("the program in the container", () => {
       expect([open.exitCode, open.output]).toEqual([2, expect.stringContaining("unexpected EOF")]);
       expect((await run(box, "c", "kill -9 $$")).exitCode).toBe(137);
       expect((await run(box, "d", `printf '%s' 'it'"'"'s \\ $HOME \`x\` "q"'`)).output).toBe(
-        "it's \\ $HOME `x` \"q\"",
+        'it\'s \\ $HOME `x` "q"',
       );
     }));
 
@@ -107,7 +107,8 @@ describe("the program in the container", () => {
 
   it("a timeout ends the whole group, also what does not want to end", () =>
     withWorld(async ({ box }) => {
-      const script = "trap '' TERM; (trap '' TERM; echo pid $BASHPID; while :; do sleep 0.1; done) & wait; sleep 100";
+      const script =
+        "trap '' TERM; (trap '' TERM; echo pid $BASHPID; while :; do sleep 0.1; done) & wait; sleep 100";
       const { output, timedOut } = await run(box, "a", script, { timeoutMs: 1_500 });
       expect(timedOut).toBe(true);
       await vi.waitFor(() => expect(alive(pidIn(output))).toBe(false), 10_000);
@@ -155,8 +156,11 @@ describe("the program in the container", () => {
   it("types into a background command, waits for it and tells how it ended", () =>
     withWorld(async ({ box }) => {
       const { jobs } = box;
-      const script = "echo ready; read -r a; echo \"[$a]\"; read -r b; echo \"[$b]\"; exit 4";
-      expect(await jobs?.start(job("p1", script), never)).toEqual({ output: "ready\n", exitCode: null });
+      const script = 'echo ready; read -r a; echo "[$a]"; read -r b; echo "[$b]"; exit 4';
+      expect(await jobs?.start(job("p1", script), never)).toEqual({
+        output: "ready\n",
+        exitCode: null,
+      });
       expect(await jobs?.write("p1", "it's 汉字 🚀\n")).toBe("ok");
       expect(await jobs?.write("p1", "second\n")).toBe("ok");
       expect(await jobs?.view("p1", 15_000, never)).toEqual({
@@ -180,7 +184,8 @@ describe("the program in the container", () => {
 
   it("30 MB of output: the head, the tail, what was left out, and no broken character", () =>
     withWorld(async ({ box }) => {
-      const script = "echo first; head -c 30000000 /dev/zero | tr '\\0' x | sed 's/xxxxxx/汉字🚀é/g'; echo; echo last";
+      const script =
+        "echo first; head -c 30000000 /dev/zero | tr '\\0' x | sed 's/xxxxxx/汉字🚀é/g'; echo; echo last";
       const { output, exitCode } = await run(box, "a", script);
       expect(exitCode).toBe(0);
       expect(output.startsWith("first\n汉字🚀é")).toBe(true);
@@ -213,8 +218,13 @@ describe("the program in the container", () => {
   it("files of every kind come out, and those that changed alone", () =>
     withWorld(async ({ box, files, link }) => {
       const names = ["it's", "a b", "汉字 🚀", "new\nline", "-rf", "x".repeat(200)];
-      for (const name of names) files.write(`/workspace/in/${name}`, new TextEncoder().encode(name));
-      await run(box, "a", "cp -r in out; head -c 5000000 /dev/urandom > big; : > empty; ln -s big link");
+      for (const name of names)
+        files.write(`/workspace/in/${name}`, new TextEncoder().encode(name));
+      await run(
+        box,
+        "a",
+        "cp -r in out; head -c 5000000 /dev/urandom > big; : > empty; ln -s big link",
+      );
       const paths = files.list("/workspace/out").map((node) => node.path.slice(15));
       expect(paths.sort()).toEqual(names.filter((name) => !name.includes("\n")).sort());
       expect(files.stat("/workspace/big")?.size).toBe(5_000_000);
@@ -223,6 +233,8 @@ describe("the program in the container", () => {
       await run(box, "b", "echo x > one");
       expect(files.stat("/workspace/one")?.size).toBe(2);
       link.wipe();
-      expect((await run(box, "c", "cmp big big && ls in | wc -l && ls -- out/-rf")).exitCode).toBe(0);
+      expect((await run(box, "c", "cmp big big && ls in | wc -l && ls -- out/-rf")).exitCode).toBe(
+        0,
+      );
     }));
 });

@@ -35,7 +35,8 @@ async function withWorld(test: (world: World) => Promise<void>, patience = 1): P
       put: (kept: Kept) => storage.kv.put("sandbox", kept),
     };
     const notice = (code: string) => notices.push(code);
-    const wake = () => containerBox(files, { namespace: env.Sandbox, id, keeper, notice, patience });
+    const wake = () =>
+      containerBox(files, { namespace: env.Sandbox, id, keeper, notice, patience });
     await test({ box: wake(), files, fake: control(id), notices, wake });
   });
 }
@@ -56,7 +57,8 @@ describe("N: the SDK as it is used", () => {
     withWorld(async ({ box, fake }) => {
       await exec(box, "true");
       expect(fake.configured[0]).toMatchObject({ transport: "rpc", sleepAfter: "300s" });
-    }));
+    }),
+  );
 
   plain("N4: nothing is touched before the first command, and files need none", () =>
     withWorld(async ({ box, fake, files }) => {
@@ -66,7 +68,8 @@ describe("N: the SDK as it is used", () => {
       await box.rest();
       await box.destroy();
       expect([fake.lines, fake.destroyed, files.count()]).toEqual([[], 0, 1]);
-    }));
+    }),
+  );
 
   plain("N3: what is interrupted before it arrives is sent again, and runs once", () =>
     withWorld(async ({ box, fake }) => {
@@ -77,7 +80,8 @@ describe("N: the SDK as it is used", () => {
       }
       expect(text(await box.read("/workspace/log"))?.split("\n")).toHaveLength(4);
       expect(fake.commands).toHaveLength(4);
-    }));
+    }),
+  );
 
   plain("K1: what is interrupted after it arrived runs once all the same", () =>
     withWorld(async ({ box, fake }) => {
@@ -88,7 +92,8 @@ describe("N: the SDK as it is used", () => {
       });
       expect((await exec(box, "echo paid | tee -a ledger")).output).toBe("paid\n");
       expect(text(await box.read("/workspace/ledger"))).toBe("paid\n");
-    }));
+    }),
+  );
 
   plain("K1: interrupted by a restart, its outcome is unknown and it is not run again", () =>
     withWorld(async ({ box, fake }) => {
@@ -101,26 +106,31 @@ describe("N: the SDK as it is used", () => {
       expect(await exec(box, "echo paid >> ledger")).toMatchObject({ unknown: true });
       expect(fake.commands.filter((c) => c.includes("paid"))).toHaveLength(1);
       expect(await exec(box, "echo next")).toMatchObject({ output: "next\n", exitCode: 0 });
-    }));
+    }),
+  );
 
   plain("a missing exit code is never trusted", () =>
     withWorld(async ({ box, fake }) => {
       await exec(box, "true");
       fake.trouble.push(async () => ({ stdout: "0 0 0\n" }));
       expect(await exec(box, "exit 3")).toMatchObject({ exitCode: 3 });
-    }));
+    }),
+  );
 
-  plain("X2: a container that cannot start is told at once, in words, and nothing else serves", () =>
-    withWorld(async ({ box, fake }) => {
-      fake.always = () =>
-        Promise.reject(
-          sdkError("CONTAINER_UNAVAILABLE", { reason: "no_container_instance_available" }),
-        );
-      await expect(exec(box, "echo hi")).rejects.toThrow(/cannot be used.*CONTAINER_UNAVAILABLE/);
-      expect(fake.lines).toHaveLength(1);
-      fake.always = null;
-      expect((await exec(box, "echo hi")).output).toBe("hi\n");
-    }));
+  plain(
+    "X2: a container that cannot start is told at once, in words, and nothing else serves",
+    () =>
+      withWorld(async ({ box, fake }) => {
+        fake.always = () =>
+          Promise.reject(
+            sdkError("CONTAINER_UNAVAILABLE", { reason: "no_container_instance_available" }),
+          );
+        await expect(exec(box, "echo hi")).rejects.toThrow(/cannot be used.*CONTAINER_UNAVAILABLE/);
+        expect(fake.lines).toHaveLength(1);
+        fake.always = null;
+        expect((await exec(box, "echo hi")).output).toBe("hi\n");
+      }),
+  );
 
   plain("one that is still coming up is waited for", () =>
     withWorld(async ({ box, fake, notices }) => {
@@ -129,7 +139,8 @@ describe("N: the SDK as it is used", () => {
       fake.trouble.push(starting, starting, starting);
       expect((await exec(box, "echo hi")).output).toBe("hi\n");
       expect(notices).toEqual(["sandbox_starting"]);
-    }));
+    }),
+  );
 });
 
 describe("A23: a container that does not behave", () => {
@@ -143,7 +154,8 @@ describe("A23: a container that does not behave", () => {
       expect(result).toMatchObject({ exitCode: 124, timedOut: true, unknown: true });
       fake.always = null;
       expect(await exec(box, "echo next")).toMatchObject({ output: "next\n", exitCode: 0 });
-    }, 0.02));
+    }, 0.02),
+  );
 
   plain("never resolves while it is followed: ends with the output so far", () =>
     withWorld(async ({ box, fake }) => {
@@ -156,7 +168,8 @@ describe("A23: a container that does not behave", () => {
       expect(result).toMatchObject({ output: "half\n", timedOut: true, unknown: true });
       fake.trouble.length = 0;
       expect(await exec(box, "echo next")).toMatchObject({ output: "next\n", exitCode: 0 });
-    }, 0.02));
+    }, 0.02),
+  );
 
   plain("Y4: does not answer any more: it is ended, a new one gets the files", () =>
     withWorld(async ({ box, fake, notices }) => {
@@ -171,7 +184,8 @@ describe("A23: a container that does not behave", () => {
       };
       expect((await exec(box, "cat a")).output).toBe("kept\n");
       expect([fake.destroyed, notices]).toEqual([1, ["sandbox_restored"]]);
-    }, 0.02));
+    }, 0.02),
+  );
 
   plain("resolves long after: the late answer changes nothing", () =>
     withWorld(async ({ box, fake }) => {
@@ -186,32 +200,40 @@ describe("A23: a container that does not behave", () => {
       late.resolve();
       expect(ended).toMatchObject({ output: "once\n", exitCode: 0 });
       expect((await exec(box, "cat log")).output).toBe("once\n");
-    }, 0.02));
+    }, 0.02),
+  );
 });
 
 describe("I: files have one truth", () => {
   plain("what a command made, changed and deleted is in the store when its call ends", () =>
     withWorld(async ({ box, files }) => {
-      await exec(box, "mkdir d; echo 1 > d/a; echo 2 > 'b c'; echo AP8= | base64 -d > bin; chmod +x d/a");
+      await exec(
+        box,
+        "mkdir d; echo 1 > d/a; echo 2 > 'b c'; echo AP8= | base64 -d > bin; chmod +x d/a",
+      );
       expect(text(files.read("/workspace/d/a"))).toBe("1\n");
       expect(files.read("/workspace/bin")).toEqual(new Uint8Array([0, 255]));
       expect(files.stat("/workspace/d/a")?.mode).toBe(0o755);
       await exec(box, "rm d/a; echo 3 > 'b c'; mv bin d/bin");
       expect(files.list().map((node) => node.path)).toEqual(["/workspace/b c", "/workspace/d/bin"]);
       expect(text(files.read("/workspace/b c"))).toBe("3\n");
-    }));
+    }),
+  );
 
-  plain("an upload and a deletion from outside reach a running container before the next command", () =>
-    withWorld(async ({ box, files, wake }) => {
-      await exec(box, "echo old > a; echo gone > b");
-      files.write("/workspace/upload/x/n.txt", bytes("new"));
-      files.write("/workspace/a", bytes("uploaded"));
-      files.remove("/workspace/b");
-      for (const path of ["upload/x/n.txt", "a", "b"]) box.outside(`/workspace/${path}`);
-      // The object may have been away in between.
-      const { output } = await exec(wake(), "cat upload/x/n.txt a; ls");
-      expect(output).toBe("newuploadeda\nupload\n");
-    }));
+  plain(
+    "an upload and a deletion from outside reach a running container before the next command",
+    () =>
+      withWorld(async ({ box, files, wake }) => {
+        await exec(box, "echo old > a; echo gone > b");
+        files.write("/workspace/upload/x/n.txt", bytes("new"));
+        files.write("/workspace/a", bytes("uploaded"));
+        files.remove("/workspace/b");
+        for (const path of ["upload/x/n.txt", "a", "b"]) box.outside(`/workspace/${path}`);
+        // The object may have been away in between.
+        const { output } = await exec(wake(), "cat upload/x/n.txt a; ls");
+        expect(output).toBe("newuploadeda\nupload\n");
+      }),
+  );
 
   plain("I3: an upload during a command is not undone by it", () =>
     withWorld(async ({ box, files }) => {
@@ -223,11 +245,15 @@ describe("I: files have one truth", () => {
       await running;
       expect(text(files.read("/workspace/a"))).toBe("theirs");
       expect((await exec(box, "cat a")).output).toBe("theirs");
-    }));
+    }),
+  );
 
   plain("leaves out what is too large or can be made again, and says so once", () =>
     withWorld(async ({ box, files, fake }) => {
-      await exec(box, "mkdir -p node_modules/m .git; echo x > node_modules/m/i; echo y > .git/HEAD; echo z > z");
+      await exec(
+        box,
+        "mkdir -p node_modules/m .git; echo x > node_modules/m/i; echo y > .git/HEAD; echo z > z",
+      );
       expect(files.list().map((node) => node.path)).toEqual(["/workspace/z"]);
       expect(box.news()).toBe(null);
       fake.trouble.push(
@@ -237,7 +263,8 @@ describe("I: files have one truth", () => {
       await exec(box, "true");
       expect(box.news()).toContain("/workspace/big.iso (99999999 bytes)");
       expect(box.news()).toBe(null);
-    }));
+    }),
+  );
 
   plain("a container that comes up empty gets the files back; people and the model are told", () =>
     withWorld(async ({ box, fake, notices }) => {
@@ -247,7 +274,8 @@ describe("I: files have one truth", () => {
       expect((await exec(box, "cat d/a; ls")).output).toBe("1\nd\nrun\n");
       expect(notices).toEqual(["sandbox_restored"]);
       expect(box.news()).toContain("started anew");
-    }));
+    }),
+  );
 
   plain("a deletion after a restore is a deletion", () =>
     withWorld(async ({ box, fake, files }) => {
@@ -255,19 +283,24 @@ describe("I: files have one truth", () => {
       fake.container.installed = false;
       await exec(box, "rm a");
       expect(files.list().map((node) => node.path)).toEqual(["/workspace/b"]);
-    }));
+    }),
+  );
 
-  plain("large files go in and out in parts", () =>
-    withWorld(async ({ box, fake, files }) => {
-      const large = Uint8Array.from({ length: 7 * 1024 * 1024 + 5 }, (_, i) => (i * 31) % 251);
-      files.write("/workspace/large", large);
-      await exec(box, "cp large copy; rm large");
-      const copy = files.read("/workspace/copy");
-      expect(copy?.byteLength).toBe(large.byteLength);
-      expect(copy?.every((byte, i) => byte === large[i])).toBe(true);
-      fake.container.installed = false;
-      expect((await exec(box, "wc -c < copy")).output.trim()).toBe(String(large.byteLength));
-    }), 40_000);
+  plain(
+    "large files go in and out in parts",
+    () =>
+      withWorld(async ({ box, fake, files }) => {
+        const large = Uint8Array.from({ length: 7 * 1024 * 1024 + 5 }, (_, i) => (i * 31) % 251);
+        files.write("/workspace/large", large);
+        await exec(box, "cp large copy; rm large");
+        const copy = files.read("/workspace/copy");
+        expect(copy?.byteLength).toBe(large.byteLength);
+        expect(copy?.every((byte, i) => byte === large[i])).toBe(true);
+        fake.container.installed = false;
+        expect((await exec(box, "wc -c < copy")).output.trim()).toBe(String(large.byteLength));
+      }),
+    40_000,
+  );
 });
 
 describe("K4: rest", () => {
@@ -284,7 +317,8 @@ describe("K4: rest", () => {
       expect(await next.jobs?.view("server", 0, never)).toBe(null);
       expect((await exec(next, "cat a")).output).toBe("late\n");
       expect(next.news()).toContain("ended with it: server");
-    }));
+    }),
+  );
 
   plain("waits for no call and breaks none: what runs keeps its container", () =>
     withWorld(async ({ box, fake }) => {
@@ -293,7 +327,8 @@ describe("K4: rest", () => {
       await box.rest();
       expect((await running).output).toBe("a\nb\n");
       expect(fake.destroyed).toBe(0);
-    }));
+    }),
+  );
 
   plain("the first call after it may be interrupted once", () =>
     withWorld(async ({ box, fake }) => {
@@ -301,7 +336,8 @@ describe("K4: rest", () => {
       await box.rest();
       fake.trouble.push(() => Promise.reject(sdkError("OPERATION_INTERRUPTED")));
       expect((await exec(box, "cat a")).output).toBe("x\n");
-    }));
+    }),
+  );
 
   plain("a deleted session leaves no container", () =>
     withWorld(async ({ box, fake }) => {
@@ -309,7 +345,8 @@ describe("K4: rest", () => {
       await box.destroy();
       expect(fake.destroyed).toBe(1);
       await expect(exec(box, "true")).rejects.toThrow("gone");
-    }));
+    }),
+  );
 });
 
 describe("K1: after a crash of the object", () => {
@@ -319,23 +356,33 @@ describe("K1: after a crash of the object", () => {
       void run(box, "c1", "echo a >> log; sleep 0.4; echo b >> log; cat log");
       await vi.waitFor(() => expect(fake.container.jobs.has("c1")).toBe(true));
       const again = { reopened: true };
-      const first = await run(wake(), "c1", "echo a >> log; sleep 0.4; echo b >> log; cat log", again);
+      const first = await run(
+        wake(),
+        "c1",
+        "echo a >> log; sleep 0.4; echo b >> log; cat log",
+        again,
+      );
       expect(first).toMatchObject({ output: "a\nb\n", exitCode: 0 });
       const second = await run(wake(), "c1", "something else", again);
       expect(second).toMatchObject({ output: "a\nb\n", exitCode: 0 });
       expect(fake.commands).toHaveLength(2);
-    }));
+    }),
+  );
 
   plain("one that had not arrived is started", () =>
     withWorld(async ({ box, wake }) => {
       await exec(box, "true");
-      expect(await run(wake(), "c1", "echo hi", { reopened: true })).toMatchObject({ output: "hi\n" });
-    }));
+      expect(await run(wake(), "c1", "echo hi", { reopened: true })).toMatchObject({
+        output: "hi\n",
+      });
+    }),
+  );
 
   plain("one that never had a container is started", () =>
     withWorld(async ({ box }) => {
       expect(await run(box, "c1", "echo hi", { reopened: true })).toMatchObject({ output: "hi\n" });
-    }));
+    }),
+  );
 
   plain("one whose container is gone is unknown, and is not run", () =>
     withWorld(async ({ box, fake, wake }) => {
@@ -344,5 +391,6 @@ describe("K1: after a crash of the object", () => {
       const result = await run(wake(), "c1", "echo hi >> log", { reopened: true });
       expect(result).toMatchObject({ unknown: true, timedOut: false });
       expect(fake.commands).toHaveLength(1);
-    }));
+    }),
+  );
 });

@@ -1,5 +1,6 @@
 /** Sessions whose sandbox is a container: turns, crashes, rests, uploads and endings through the whole Worker. */
 import { runInDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
 // Loaded here, where it is no test's time.
 import "@cloudflare/sandbox";
 import "just-bash/browser";
@@ -48,7 +49,7 @@ describe("a turn in a container", () => {
     const notices = await c.of("notice");
     expect(notices.map((n) => n.code)).toEqual(["sandbox_restored"]);
     const [first = ""] = results(c, 4).slice(-1);
-    expect(first).toMatch(/^\[The sandbox was started anew[^]*\n1\n\[exit code 0\]$/);
+    expect(first).toMatch(/^\[The sandbox was started anew.*\n1\n\[exit code 0\]$/s);
   });
 
   it("says what is wrong when there is no container, and the talk goes on", async () => {
@@ -120,9 +121,10 @@ describe("background commands", () => {
 
   it("are offered with a container and not without", async () => {
     const names = async () => {
-      const { tools, sandbox } = await (
-        await api("/api/config")
-      ).json<{ sandbox: string; tools: { name: string }[] }>();
+      const { tools, sandbox } = await (await api("/api/config")).json<{
+        sandbox: string;
+        tools: { name: string }[];
+      }>();
       return [sandbox, ...tools.map((t) => t.name).filter((n) => n.startsWith("shell"))];
     };
     expect(await names()).toEqual(["embedded", "shell_exec"]);
@@ -134,6 +136,50 @@ describe("background commands", () => {
       "shell_wait",
       "shell_write_to_process",
       "shell_kill_process",
+    ]);
+  });
+});
+
+describe("which sandbox serves", () => {
+  const config = async (host: string) => {
+    const headers = { authorization: "Bearer t", host };
+    return (await exports.default.fetch(`http://${host}/api/config`, { headers })).json<{
+      sandbox?: string;
+      error?: { code: string; message: string };
+    }>();
+  };
+  const made = async (host: string) => {
+    const headers = { authorization: "Bearer t" };
+    const response = await exports.default.fetch(`http://${host}/api/sessions`, {
+      method: "POST",
+      body: "{}",
+      headers,
+    });
+    const { id } = await response.json<{ id: string }>();
+    return runInDurableObject(env.SESSION.getByName(id), (_, state) => {
+      const query = "SELECT json FROM head WHERE part = 'state'";
+      const { json } = state.storage.sql.exec<{ json: string }>(query).one();
+      return (JSON.parse(json) as { loopback: boolean }).loopback;
+    });
+  };
+
+  it("auto: the embedded one on loopback, a container elsewhere, and a session remembers which", async () => {
+    useVars({ AUTH_TOKEN: "t" });
+    expect((await config("localhost")).sandbox).toBe("embedded");
+    expect((await config("dormouse.example")).sandbox).toBe("container");
+    expect([await made("127.0.0.1"), await made("dormouse.example")]).toEqual([true, false]);
+  });
+
+  it("by name: that one everywhere; nonsense is told, not guessed", async () => {
+    useVars({ AUTH_TOKEN: "t", SANDBOX: "embedded" });
+    expect((await config("dormouse.example")).sandbox).toBe("embedded");
+    useVars({ SANDBOX: "container" });
+    expect((await config("localhost")).sandbox).toBe("container");
+    useVars({ SANDBOX: "docker" });
+    const { error } = await config("localhost");
+    expect([error?.code, error?.message]).toEqual([
+      "bad_configuration",
+      expect.stringContaining("auto, embedded or container"),
     ]);
   });
 });

@@ -132,7 +132,7 @@ class MachineBox implements Box {
     const found = textOf(answer)
       .split("\0")
       .flatMap((record) => {
-        const [, size, path = ""] = /^(\d+) ([^]+)$/.exec(record) ?? [];
+        const [, size, path = ""] = /^(\d+) (.+)$/s.exec(record) ?? [];
         return size ? [{ path: folder + path.slice(inside.length), size: Number(size) }] : [];
       });
     return found.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -168,9 +168,10 @@ class MachineBox implements Box {
     try {
       await this.#resting;
       const result = await act();
-      if (this.#machine.sound) await within(this.#mirror.pull(), MIRROR_MS, (error) => {
-        this.#machine.tell(`[Changed files could not be kept: ${String(error)}]`);
-      });
+      if (this.#machine.sound)
+        await within(this.#mirror.pull(), MIRROR_MS, (error) => {
+          this.#machine.tell(`[Changed files could not be kept: ${String(error)}]`);
+        });
       return result;
     } finally {
       this.#active -= 1;

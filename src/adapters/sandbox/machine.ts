@@ -160,7 +160,8 @@ export class Machine {
         () => this.#parts.link.exec(line, LIMITS.boxStartMs),
         true,
       );
-      if (exitCode !== 0) throw new BoxUnavailable(`The sandbox could not be set up (${exitCode}).`);
+      if (exitCode !== 0)
+        throw new BoxUnavailable(`The sandbox could not be set up (${exitCode}).`);
       this.#lost = false;
       await this.fill();
       await this.ask("ready", [boot]);

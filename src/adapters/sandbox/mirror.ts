@@ -20,7 +20,7 @@ const PACK_MS = 120_000;
 const MAX_RECORDS = 2 * LIMITS.mirrorFiles + 1_000;
 const TOLD_PATHS = 10;
 /** "+" new or changed, "-" as it was before, "!" too large; size, time, mode, path. */
-const RECORD = /^([+!-])(\d+) (\S+) (\d+) ([^]+)$/;
+const RECORD = /^([+!-])(\d+) (\S+) (\d+) (.+)$/s;
 
 interface Seen {
   path: string;

@@ -88,7 +88,11 @@ export function tarReader(
       longName = null;
     }
     const wanted = next.type === FILE || next.type === LONG_NAME;
-    open = { ...next, at: 0, bytes: wanted && next.size <= maxBytes ? new Uint8Array(next.size) : null };
+    open = {
+      ...next,
+      at: 0,
+      bytes: wanted && next.size <= maxBytes ? new Uint8Array(next.size) : null,
+    };
     if (next.size === 0) close(open);
   };
 
@@ -122,7 +126,8 @@ const text = (bytes: Uint8Array): string => {
 };
 
 function parse(block: Uint8Array): TarEntry & { type: string } {
-  const field = (at: number, length: number): string => text(block.subarray(at, at + length)).trim();
+  const field = (at: number, length: number): string =>
+    text(block.subarray(at, at + length)).trim();
   const blank = block.slice().fill(32, 148, 156);
   if (Number.parseInt(field(148, 8), 8) !== checksum(blank)) {
     throw new Error("the archive of changed files is broken");

@@ -165,7 +165,9 @@ export class FakeSandbox extends DurableObject {
         return this.#store().read(first)?.byteLength.toString() ?? null;
       case "chunk": {
         const bytes = first === `${RUN}/out.tar` ? box.archive : this.#store().read(first);
-        return b64((bytes ?? new Uint8Array()).subarray(Number(second), Number(second) + Number(third)));
+        return b64(
+          (bytes ?? new Uint8Array()).subarray(Number(second), Number(second) + Number(third)),
+        );
       }
       case "commit":
         box.seen = box.now;
@@ -210,7 +212,11 @@ export class FakeSandbox extends DurableObject {
   async #follow(id: string, offset: number, max: number, waitMs: number): Promise<string> {
     const job = this.#box.jobs.get(id);
     if (!job) return "none 0 0\n";
-    for (let left = waitMs; left > 0 && job.code === null && job.out.byteLength <= offset; left -= 5) {
+    for (
+      let left = waitMs;
+      left > 0 && job.code === null && job.out.byteLength <= offset;
+      left -= 5
+    ) {
       await pause(5);
     }
     const from =
@@ -246,7 +252,9 @@ export class FakeSandbox extends DurableObject {
     const records = [
       ...this.#box.now.filter((r) => !before.has(r)).map((r) => `+${r}`),
       ...seen.filter((r) => !now.has(r)).map((r) => `-${r}`),
-      ...kept.filter((n) => n.size > most).map((n) => `!${n.size} 0 0 ${n.path.slice(ROOT.length + 1)}`),
+      ...kept
+        .filter((n) => n.size > most)
+        .map((n) => `!${n.size} 0 0 ${n.path.slice(ROOT.length + 1)}`),
     ];
     return b64(encode(records.map((r) => `${r}\0`).join("")));
   }
@@ -295,7 +303,7 @@ export class FakeSandbox extends DurableObject {
 
 /** The single-quoted words behind the program's name. */
 function wordsOf(line: string): string[] {
-  const [, rest = ""] = /exec bash \S+\/box ([^]*)$/.exec(line) ?? [];
+  const [, rest = ""] = /exec bash \S+\/box (.*)$/s.exec(line) ?? [];
   const words: string[] = [];
   for (let at = 0; at < rest.length; ) {
     let word = "";
