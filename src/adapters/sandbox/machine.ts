@@ -149,8 +149,8 @@ export class Machine {
   }
 
   async #boot(): Promise<void> {
-    const { used, jobs, boot: before } = this.#kept;
-    const again = used || before !== "";
+    const { used, ready, jobs } = this.#kept;
+    const again = used || ready;
     const boot = crypto.randomUUID();
     const slow = setTimeout(() => this.#parts.notice("sandbox_starting"), LIMITS.boxStartingMs);
     try {
