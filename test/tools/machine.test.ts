@@ -10,7 +10,7 @@ import { boxSuite } from "../support/box-suite.ts";
 import { memoryFiles } from "../support/sqlite.ts";
 
 // Every call is a handful of real processes, and the machine may be busy.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 class World {
   readonly link = new BashLink();
@@ -64,14 +64,14 @@ boxSuite("machine", (test) => withWorld(({ box }) => test(box)));
 
 const never = new AbortController().signal;
 const run = (box: Box, id: string, command: string, more: Record<string, unknown> = {}) => {
-  const request = { id, command, cwd: "/workspace", timeoutMs: 20_000, reopened: false, ...more };
+  const request = { id, command, cwd: "/workspace", timeoutMs: 60_000, reopened: false, ...more };
   return box.exec(request, () => {}, never);
 };
 const job = (id: string, command: string) => ({
   id,
   command,
   cwd: "/workspace",
-  timeoutMs: 20_000,
+  timeoutMs: 60_000,
   reopened: false,
 });
 const alive = (pid: number): boolean => {
@@ -201,9 +201,9 @@ describe("the program in the container", () => {
         const disk = () => statSync(join(link.places.run, "job", "a", "out"));
         await vi.waitFor(() => {
           const { size, blocks } = disk();
-          expect(size).toBeGreaterThan(80_000_000);
+          expect(size).toBeGreaterThan(90_000_008);
           expect(blocks * 512).toBeLessThan(size / 2);
-        }, 30_000);
+        }, 60_000);
       };
       const stop = new AbortController();
       const script = "head -c 90000000 /dev/zero | tr '\\0' y; echo; echo printed; sleep 100";

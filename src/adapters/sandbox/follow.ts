@@ -155,7 +155,7 @@ export class Follower {
 }
 
 /** null when it is aborted, or when the time is over. */
-function aborted(signal: AbortSignal, ms?: number): Promise<null> {
+export function aborted(signal: AbortSignal, ms?: number): Promise<null> {
   if (signal.aborted) return Promise.resolve(null);
   return new Promise((resolve) => {
     const timer = ms === undefined ? undefined : setTimeout(done, ms);

@@ -13,12 +13,14 @@ import { type Cutoff, cutoff } from "../../tools/cutoff.ts";
 import type { FileStore } from "../files/store.ts";
 import { toBase64 } from "./base64.ts";
 import { Capture } from "./capture.ts";
-import { Follower, type State } from "./follow.ts";
+import { aborted, Follower, type State } from "./follow.ts";
 import { Machine, type MachineParts, textOf } from "./machine.ts";
 import { fetchParts, Mirror } from "./mirror.ts";
 
 /** How long a command may take to end after it was told to, and how long its files may take to come out. */
 const GRACE_MS = 8_000;
+/** How long the start of a command is waited for before its time begins to run. */
+const START_MS = 10_000;
 const MIRROR_MS = 6_000;
 const REST_MS = 60_000;
 /** What a background command does at once is shown with its start. */
@@ -71,10 +73,11 @@ class MachineBox implements Box {
       const follower = new Follower(this.#machine, request.id, capture);
       const command = { ...request, background: false };
       await follower.ready(command, this.#prepare);
+      const first = follower.start(command, this.#prepare);
+      // Its own time begins when it does, or when the container takes too long to say so.
+      await within(Promise.race([first, aborted(signal)]), START_MS);
       const cut = cutoff(request.timeoutMs, GRACE_MS, signal);
       try {
-        const first = follower.start(command, this.#prepare);
-        first.catch(() => {});
         const ended = await Promise.race([follower.end(first, cut.signal), cut.late]);
         return resultOf(ended, capture, cut);
       } finally {
@@ -250,7 +253,7 @@ function resultOf(ended: State | null, capture: Capture, cut: Cutoff): ExecResul
 
 /** Waits for it, but no longer than that; it goes on by itself. Its failure is told, not thrown. */
 async function within(
-  act: Promise<void>,
+  act: Promise<unknown>,
   ms: number,
   failed: (error: unknown) => void = () => {},
 ): Promise<void> {
