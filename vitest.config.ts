@@ -20,6 +20,8 @@ export default defineConfig({
       {
         plugins: [
           cloudflareTest({
+            // The real container's object cannot run here.
+            main: "./test/worker/support/entry.ts",
             wrangler: { configPath: "./wrangler.toml" },
             verbose: false,
           }),

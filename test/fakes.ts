@@ -384,6 +384,7 @@ export class Harness {
       title: options.title ?? "",
       settings: this.settings,
       ephemeral: false,
+      loopback: true,
       at: this.now,
     });
     this.disk.session = JSON.stringify(this.session);

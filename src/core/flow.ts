@@ -111,6 +111,10 @@ function take(d: Draft, outcome: Outcome): boolean {
       return editQueued(d, outcome.id, outcome);
     case "removed":
       return removeQueued(d, outcome.id);
+    case "noticed":
+      if (d.s.status !== "running") return false;
+      draft.emit(d, "notice", { code: outcome.code, text: draft.say(d).sandbox[outcome.code] });
+      return true;
     case "lost":
       return lost(d);
     case "touched":

@@ -122,6 +122,32 @@ export const LIMITS = {
   browserShotBytes: 1024 * 1024,
   /** How long an ephemeral session stays after its last turn, in milliseconds. */
   ephemeralMs: 3_600_000,
+  /** The command of a call, and what is typed into a process, UTF-8 bytes: both travel on a command line. */
+  commandBytes: 90_000,
+  inputBytes: 60_000,
+  /** Changed files that one look at a container may bring into the file store, and their bytes together. */
+  mirrorFiles: 20_000,
+  mirrorBytes: 200 * 1024 * 1024,
+  /** Milliseconds that a container may take to come up, and after which people are told that it does. */
+  boxStartMs: 90_000,
+  boxStartingMs: 2_000,
+  /** Seconds without a call after which a container that was forgotten stops by itself. */
+  boxSleepS: 300,
   /** Milliseconds after which an unattended drive is looked after by the alarm. */
   wakeMs: 30_000,
 } as const;
+
+/** Files and folders of a container that are never kept: they can be made again, or are too many. */
+export const MIRROR_SKIPS: readonly string[] = [
+  "node_modules",
+  ".git",
+  ".venv",
+  "venv",
+  "__pycache__",
+  ".cache",
+  ".npm",
+  ".pnpm-store",
+  ".tox",
+  ".mypy_cache",
+  ".pytest_cache",
+];

@@ -53,6 +53,8 @@ export type Outcome =
   | { type: "removed"; id: string }
   /** Files changed from outside, by an upload or a delete. */
   | { type: "touched" }
+  /** The sandbox has something to say to people. */
+  | { type: "noticed"; code: "sandbox_starting" | "sandbox_restored" }
   | { type: "lost" }
   /** The platform killed the object for its memory, again and again. */
   | { type: "out_of_memory" };

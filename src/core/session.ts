@@ -204,7 +204,7 @@ export interface NewSession {
   title: string;
   settings: SettingsLayer;
   ephemeral: boolean;
-  loopback?: boolean;
+  loopback: boolean;
   /** Milliseconds since the epoch. */
   at: number;
 }

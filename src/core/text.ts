@@ -27,6 +27,7 @@ interface Words {
   rateLimited(until: string): string;
   retryWait(until: string): string;
   cutAnswer: string;
+  sandbox: Record<"sandbox_starting" | "sandbox_restored", string>;
   approve(tool: string): string;
   toolLeftOut(list: string): string;
   serversLeftOut(servers: { name: string; why: Absence }[]): string;
@@ -107,6 +108,11 @@ const EN: Words = {
   mcpToolsLeftOut: (tools) =>
     `Tools of MCP servers left out: ${inOneLine(tools, (t) => `${t.tool} (${OMITTED_EN[t.why]})`)}.`,
   approve: (tool) => `May ${tool} be run?`,
+  sandbox: {
+    sandbox_starting: "The sandbox is starting; this can take a moment.",
+    sandbox_restored:
+      "The sandbox was started anew. The files under /workspace are back; running programs and installed packages are gone.",
+  },
   cutAnswer: "The answer was cut off at the model's output limit.",
   notFinished: (steps) =>
     `Not finished:\n${steps.map((s) => `- ${s.description}: ${why(s) || "not done"}`).join("\n")}`,
@@ -148,6 +154,11 @@ const ZH: Words = {
   mcpToolsLeftOut: (tools) =>
     `已略去的 MCP 工具:${inOneLine(tools, (t) => `${t.tool}(${OMITTED_ZH[t.why]})`)}。`,
   approve: (tool) => `是否允许运行 ${tool}?`,
+  sandbox: {
+    sandbox_starting: "沙箱正在启动,可能需要一点时间。",
+    sandbox_restored:
+      "沙箱已重新启动。/workspace 下的文件已恢复;正在运行的程序和已安装的软件包不再保留。",
+  },
   cutAnswer: "回答在模型的输出上限处被截断。",
   notFinished: (steps) =>
     `未完成:\n${steps.map((s) => `- ${s.description}:${why(s) || "未执行"}`).join("\n")}`,

@@ -22,6 +22,29 @@ export interface ExecResult {
   /** 0 to 255; 124 after a timeout or an abort, with the output so far. */
   exitCode: number;
   timedOut: boolean;
+  /** Nobody knows whether it ended, or ran at all: the machine did not answer, or was lost under it. */
+  unknown?: true;
+}
+
+/** A background command as it stands. */
+export interface Job {
+  /** Like a result's, capped. */
+  output: string;
+  /** null: it runs. */
+  exitCode: number | null;
+  /** Nobody knows whether it was started: the machine was lost under it. */
+  unknown?: true;
+}
+
+/** Commands that outlive their call, until the machine rests. null: there is no such command (any more). */
+export interface Jobs {
+  /** Starts it and gives what it did in its first moments. */
+  start(request: ExecRequest, signal: AbortSignal): Promise<Job>;
+  /** Waits until it has ended, but no longer than that. */
+  view(id: string, waitMs: number, signal: AbortSignal): Promise<Job | null>;
+  /** full: it does not read its input, and not all was taken. */
+  write(id: string, text: string): Promise<"ok" | "full" | "ended" | null>;
+  kill(id: string): Promise<Job | null>;
 }
 
 export interface BoxFile {
@@ -46,8 +69,16 @@ export interface Box {
   write(path: string, bytes: Uint8Array): Promise<{ ok: true } | { ok: false; error: string }>;
   /** Files at or under a folder, sorted by path; empty when there is none. */
   list(folder: string): Promise<BoxFile[]>;
-  /** Nothing is going to run for a while (waiting, end of turn): release what costs. */
+  /** Only where commands can run in the background. */
+  readonly jobs?: Jobs;
+  /** A path of the file store was changed by someone else (an upload, a deletion): the machine has to learn of it. */
+  outside(path: string): void;
+  /** What became of the machine that nobody asked for; told to the model, once. */
+  news(): string | null;
+  /** Nothing is going to run for a while (waiting, end of turn): release what costs. Never throws. */
   rest(): Promise<void>;
+  /** The session is deleted: nothing of the machine stays. Never throws. */
+  destroy(): Promise<void>;
 }
 
 export class BoxUnavailable extends Error {

@@ -45,11 +45,13 @@ async function grep(path: string, regex: string, ctx: ToolContext): Promise<Tool
   const skipped = SKIPPED.filter((name) => !path.split("/").includes(name));
   const exclude = skipped.map((name) => `--exclude-dir=${name}`).join(" ");
   const command = `grep -rnE ${exclude} -e ${quote(regex)} ${quote(path)}`;
-  const { id, timeoutMs, reopened, signal } = ctx;
-  const request = { id, command, cwd: ROOT, timeoutMs, reopened };
+  const { id, timeoutMs, signal } = ctx;
+  // A search may be made again: it is never looked for.
+  const request = { id, command, cwd: ROOT, timeoutMs, reopened: false };
   // What grep prints is not for the terminal of people.
-  const { output, exitCode, timedOut } = await ctx.box.exec(request, () => {}, signal);
-  if (timedOut || signal.aborted) return { ok: false, text: "The search did not end in time." };
+  const { output, exitCode, timedOut, unknown } = await ctx.box.exec(request, () => {}, signal);
+  if (timedOut || unknown || signal.aborted)
+    return { ok: false, text: "The search did not end in time." };
   if (exitCode > 1) return observe(`The search failed: ${head(clean(output).trim(), 500)}`);
   const found = output.split("\n").filter((line) => line !== "" && !/[\0\ufffd]/.test(line));
   if (found.length === 0) return observe("No matches.", { result: "No matches." });

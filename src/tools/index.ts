@@ -15,9 +15,14 @@ import { fileRead, fileStrReplace, fileWrite } from "./file.ts";
 import { fileFindByName, fileFindInContent } from "./file-find.ts";
 import { messageAskUser, messageNotifyUser } from "./message.ts";
 import { shellExec } from "./shell.ts";
+import { shellKillProcess, shellView, shellWait, shellWriteToProcess } from "./shell-jobs.ts";
 
 export const TOOLS: readonly Tool[] = [
   shellExec,
+  shellView,
+  shellWait,
+  shellWriteToProcess,
+  shellKillProcess,
   fileRead,
   fileWrite,
   fileStrReplace,
@@ -33,9 +38,16 @@ export const TOOLS: readonly Tool[] = [
   messageAskUser,
 ];
 
-/** The tools of a deployment that has these things. */
+/**
+ * The tools of a deployment that has these things. What can be found again after a crash is found where processes
+ * outlive their call; elsewhere its outcome is reported as unknown.
+ */
 export const toolsFor = (have: ReadonlySet<Need>): readonly Tool[] =>
-  TOOLS.filter(({ needs }) => needs === undefined || have.has(needs));
+  TOOLS.filter(({ needs }) => needs === undefined || have.has(needs)).map((tool) =>
+    tool.recovery === "reattach" && !have.has("background")
+      ? { ...tool, recovery: "report" as const }
+      : tool,
+  );
 
 export type { Need, Tool } from "./define.ts";
 export { type RunPorts, runTool } from "./run.ts";

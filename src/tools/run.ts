@@ -51,8 +51,10 @@ export async function runTool(
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
   try {
-    const result = await Promise.race([attempts(tool, run, ctx), cut.late]);
-    return tidy(result ?? abandoned(tool.name, timeoutMs, cut.timedOut(), seen.text), maxChars);
+    const ended = await Promise.race([attempts(tool, run, ctx), cut.late]);
+    const result = ended ?? abandoned(tool.name, timeoutMs, cut.timedOut(), seen.text);
+    const news = ports.box.news();
+    return tidy(news ? { ...result, text: `${news}\n${result.text}` } : result, maxChars);
   } finally {
     cut.clear();
   }

@@ -93,7 +93,7 @@ app.use("/api/*", async (c, next) => {
   c.set("owner", await admit(c));
   await next();
 });
-app.get("/api/config", (c) => c.json(publicConfig(c.env)));
+app.get("/api/config", (c) => c.json(publicConfig(c.env, isLoopback(hostname(c)))));
 app.route("/api", ownerRoutes);
 app.route("/api/sessions", sessionRoutes);
 app.route("/api/sessions", turnRoutes);

@@ -3,6 +3,7 @@ import * as z from "zod";
 import manifest from "../../package.json";
 import { defaultProvider, providers } from "../adapters/model/providers.ts";
 import { refusalOf } from "../adapters/web/address.ts";
+import { head } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
 import { MODES } from "../core/session.ts";
 import { DEFAULTS, SettingsLayer } from "../core/settings.ts";
@@ -56,9 +57,21 @@ export function knownProfile(env: Bindings, name: string | undefined): void {
   throw problem(400, "invalid_request", `settings.profile: there is no profile ${name}.`);
 }
 
-/** Which sandbox serves: never a fallback on failure. The container backend is not in this version. */
-export function sandboxOf(env: Bindings): "embedded" | "container" {
-  return env.SANDBOX === "container" ? "container" : "embedded";
+export type SandboxKind = "embedded" | "container";
+
+/**
+ * Which sandbox serves; never a fallback on failure. `auto`: what is served on loopback has the embedded one. An
+ * object does not know how its Worker is reached, so a session remembers it from its creation.
+ */
+export function sandboxOf(env: Bindings, loopback: boolean): SandboxKind {
+  const named = env.SANDBOX?.trim().toLowerCase() || "auto";
+  if (named === "embedded" || named === "container") return named;
+  if (named === "auto") return loopback ? "embedded" : "container";
+  throw problem(
+    500,
+    "bad_configuration",
+    `The variable SANDBOX is "${head(named, 40)}". It may be auto, embedded or container.`,
+  );
 }
 
 /** Private hosts that MCP servers may stand on although the product is not served on loopback. */
@@ -66,8 +79,12 @@ export const privateHosts = (env: Bindings): string[] =>
   (env.MCP_ALLOW_PRIVATE ?? "").split(",").flatMap((host) => host.trim() || []);
 
 /** What this deployment has beyond the ordinary: the tools that need it are offered. */
-export function haves(env: Bindings): ReadonlySet<Need> {
-  return new Set<Need>(env.BROWSER ? ["browser"] : []);
+export function haves(env: Bindings, sandbox: SandboxKind): ReadonlySet<Need> {
+  const have: [Need, boolean][] = [
+    ["background", sandbox === "container"],
+    ["browser", env.BROWSER !== undefined],
+  ];
+  return new Set(have.flatMap(([need, there]) => (there ? [need] : [])));
 }
 
 /** null: tools may ask this address. */
@@ -76,7 +93,8 @@ export function egressRefusal(env: Bindings): (url: string) => string | null {
   return (url) => refusalOf(url, { allow });
 }
 
-export function publicConfig(env: Bindings): Config {
+export function publicConfig(env: Bindings, loopback: boolean): Config {
+  const sandbox = sandboxOf(env, loopback);
   const configured = providers({ ...env });
   const provider = defaultProvider({ ...env });
   return {
@@ -87,10 +105,10 @@ export function publicConfig(env: Bindings): Config {
     models: configured.map((p) => p.model).filter((m) => m !== ""),
     modes: [...MODES],
     profiles: Object.keys(profiles(env)),
-    tools: toolsFor(haves(env)).map((t) => ({ name: t.name, toolkit: t.toolkit })),
+    tools: toolsFor(haves(env, sandbox)).map((t) => ({ name: t.name, toolkit: t.toolkit })),
     locales: ["auto", "en", "zh"],
     limits: { ...LIMITS, ...DEFAULTS.limits },
-    sandbox: sandboxOf(env),
+    sandbox,
     practice: provider === "practice",
   };
 }

@@ -7,7 +7,9 @@ import { FileStore } from "../adapters/files/store.ts";
 import { type McpServers, mcpServers } from "../adapters/mcp/port.ts";
 import { createModelPort } from "../adapters/model/providers.ts";
 import { absentBox } from "../adapters/sandbox/absent.ts";
+import { containerBox } from "../adapters/sandbox/container.ts";
 import { embeddedBox } from "../adapters/sandbox/embedded.ts";
+import type { BoxNotice, Kept } from "../adapters/sandbox/machine.ts";
 import { createDrive, type Drive } from "../core/drive.ts";
 import type { FileInfo } from "../core/events.ts";
 import { hookedModel, hookedTools } from "../core/hooked.ts";
@@ -35,6 +37,8 @@ export interface Engine {
   drive: Drive;
   /** Nothing is going to run for a while: what costs is released. */
   rest(): Promise<void>;
+  /** The session is about to be deleted. */
+  destroy(): Promise<void>;
   fileInfo(path: string): FileInfo | null;
 }
 
@@ -47,11 +51,16 @@ export interface EngineParts {
   broken(error: unknown): void;
 }
 
+/** Where what is known of a session's container is stored. */
+const KEPT = "sandbox";
 const clock: Clock = { now: () => Date.now() };
 
 export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineParts): Engine {
   const files = new FileStore(ctx.storage.sql, clock);
-  const box = boxOf(env, files);
+  // Told by the drive, which is made of the box.
+  const later: { drive?: Drive } = {};
+  const notice = (code: BoxNotice) => later.drive?.keep({ type: "noticed", code });
+  const box = boxOf({ ctx, env, store }, files, notice);
   const fileInfo = (path: string): FileInfo | null =>
     files.info(path, (p) => fileUrl(store.session().id, p));
   const { loopback } = store.session();
@@ -63,9 +72,8 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
       clock,
       model: hookedModel(createModelPort({ ...env }), HOOKS),
       tools: hookedTools(
-        toolsPort(
-          { box, ...(browser ? { browser } : {}), files: { info: fileInfo } },
-          (name) => serverTool(store.session(), servers, name),
+        toolsPort({ box, ...(browser ? { browser } : {}), files: { info: fileInfo } }, (name) =>
+          serverTool(store.session(), servers, name),
         ),
         HOOKS,
       ),
@@ -76,12 +84,16 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
       wake,
       broken,
     },
-    kitOf(env, box.about),
+    kitOf(env, box),
   );
+  later.drive = drive;
   const rest = async () => {
     await Promise.all([box.rest(), browser?.rest(), servers.rest()]);
   };
-  return { store, files, box, drive, rest, fileInfo };
+  const destroy = async () => {
+    await Promise.all([box.destroy(), browser?.rest(), servers.rest()]);
+  };
+  return { store, files, box, drive, rest, destroy, fileInfo };
 }
 
 /** The id of the browser in use; no row stands there while none is. */
@@ -104,13 +116,35 @@ function browserOf(
   });
 }
 
-const boxOf = (env: Bindings, files: FileStore): Box =>
-  sandboxOf(env) === "embedded"
-    ? embeddedBox(files)
-    : absentBox(
-        "container",
-        "The container sandbox is not in this version. Set the variable SANDBOX to embedded.",
-      );
+type BoxParts = Pick<EngineParts, "ctx" | "env" | "store">;
+
+function boxOf(
+  { ctx, env, store }: BoxParts,
+  files: FileStore,
+  tell: (code: BoxNotice) => void,
+): Box {
+  const { id, loopback } = store.session();
+  if (sandboxOf(env, loopback) === "embedded") return embeddedBox(files);
+  if (!env.Sandbox) {
+    return absentBox(
+      "container",
+      "This deployment has no container sandbox. Deploy it with containers, or set the variable SANDBOX to embedded.",
+    );
+  }
+  const { kv } = ctx.storage;
+  return containerBox(files, {
+    namespace: env.Sandbox,
+    id,
+    keeper: { get: () => kv.get<Kept>(KEPT), put: (kept) => kv.put(KEPT, kept) },
+    notice: (code) => {
+      try {
+        tell(code);
+      } catch (error) {
+        console.error("a notice of the sandbox could not be stored", error);
+      }
+    },
+  });
+}
 
 /** A tool of one of the turn's MCP servers, as it was when the turn began. */
 function serverTool(s: Session, servers: McpServers, name: string): Tool | undefined {

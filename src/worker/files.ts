@@ -55,8 +55,9 @@ function within({ start, end }: ByteRange, size: number): { start: number; end: 
   return start <= last ? { start, end: last } : null;
 }
 
-/** What the model has read of the files may be out of date. */
-function touched({ store, drive }: Engine): void {
+/** What the model has read of the files may be out of date, and a machine that is running has to learn of them. */
+function touched({ store, drive, box }: Engine, path: string): void {
+  box.outside(path);
   if (store.session().seen.length > 0) drive.keep({ type: "touched" });
 }
 
@@ -70,7 +71,7 @@ export function write(engine: Engine, path: string, bytes: Uint8Array): Answer<U
     if (written.code === "ENOSPC") return no(507, "storage_full", written.error);
     return no(409, "path_conflict", written.error);
   }
-  touched(engine);
+  touched(engine, resolved.path);
   const info = engine.fileInfo(resolved.path);
   return info ? yes({ info, created: written.created }) : missing(resolved.path);
 }
@@ -80,6 +81,6 @@ export function remove(engine: Engine, path: string): Answer<null> {
   if (!resolved.ok) return no(400, "invalid_path", resolved.error);
   if (resolved.path === ROOT) return no(400, "invalid_path", "Name the file to delete.");
   if (!engine.files.remove(resolved.path)) return missing(resolved.path);
-  touched(engine);
+  touched(engine, resolved.path);
   return yes(null);
 }

@@ -113,7 +113,7 @@ export class Host {
     this.#close();
     // What it has spent is the owner's to know, whatever becomes of it. Nothing is deleted when that fails.
     if (engine) await this.#report(engine.store.session());
-    await engine?.rest();
+    await engine?.destroy();
     this.sockets.closeAll(4004, "the session was deleted");
     // The lifecycle lets go of its table too: a job may be what removes the session.
     this.gone = true;
@@ -135,6 +135,7 @@ export class Host {
     if (!engine) return undefined;
     this.jobs.fired();
     engine.drive.kick();
+    if (engine.store.session().status !== "running") await engine.rest();
     // A job that fails three times is given up by the lifecycle, so a list that cannot be told must not fail it.
     const told = engine.store.session().status === "running" || (await this.#tell());
     await this.#armWebhook();

@@ -11,17 +11,18 @@ import reviewer from "../../prompts/reviewer.md";
 import { profileFor, resolve } from "../adapters/model/providers.ts";
 import type { Profile } from "../core/profile.ts";
 import type { Kit } from "../core/roles.ts";
+import type { Box } from "../tools/box.ts";
 import { toolsFor } from "../tools/index.ts";
 import { haves } from "./config.ts";
 import type { Bindings } from "./env.ts";
 import { HOOKS } from "./hooks.ts";
 
-/** `about`: the sandbox's honest word on itself, for whoever is offered its shell. */
-export function kitOf(env: Bindings, about: string): Kit {
+/** The sandbox has an honest word on itself, for whoever is offered its shell. */
+export function kitOf(env: Bindings, { kind, about }: Box): Kit {
   const vars = { ...env };
   const profiles = new Map<string, Profile>();
   return {
-    tools: toolsFor(haves(env)),
+    tools: toolsFor(haves(env, kind)),
     prompts: { core, planner, executor, reviewer, assistant },
     rules: { shell: about, file, browser, mcp, message },
     hooks: HOOKS,

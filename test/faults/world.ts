@@ -142,6 +142,7 @@ export class World {
       title: "",
       settings: this.settings,
       ephemeral: false,
+      loopback: true,
       at: this.now(),
     });
     const ports: Ports = {

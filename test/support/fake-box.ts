@@ -56,7 +56,17 @@ export class FakeBox implements Box {
       .sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
+  outside(): void {}
+  /** Told with the next result. */
+  told: string | null = null;
+  news(): string | null {
+    const { told } = this;
+    this.told = null;
+    return told;
+  }
+
   async rest(): Promise<void> {}
+  async destroy(): Promise<void> {}
 
   put(path: string, content: string | Uint8Array): this {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;

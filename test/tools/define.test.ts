@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { defineTool } from "../../src/tools/define.ts";
-import { TOOLS, toolsFor } from "../../src/tools/index.ts";
+import { type Need, TOOLS, toolsFor } from "../../src/tools/index.ts";
 import { FakeBox } from "../support/fake-box.ts";
 import { call } from "../support/run-tool.ts";
 
@@ -47,6 +47,10 @@ describe("D1: the schema that a model sees", () => {
   it("offers work first and messages last, under the names of the contract", () => {
     expect(TOOLS.map((t) => t.name)).toEqual([
       "shell_exec",
+      "shell_view",
+      "shell_wait",
+      "shell_write_to_process",
+      "shell_kill_process",
       "file_read",
       "file_write",
       "file_str_replace",
@@ -124,4 +128,10 @@ describe("D2, D3: checking arguments", () => {
     expect(result.ok).toBe(false);
     expect(result.text).toContain("`path` is missing");
   });
+});
+
+it("what can be found again after a crash is looked for only where processes outlive their call", () => {
+  const recoveryOf = (have: Need[]) =>
+    toolsFor(new Set(have)).find((t) => t.name === "shell_exec")?.recovery;
+  expect([recoveryOf([]), recoveryOf(["background"])]).toEqual(["report", "reattach"]);
 });

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { ExecResult, Jobs } from "../../src/tools/box.ts";
 import { shellExec } from "../../src/tools/shell.ts";
+import {
+  shellKillProcess,
+  shellView,
+  shellWait,
+  shellWriteToProcess,
+} from "../../src/tools/shell-jobs.ts";
 import { FakeBox, hangs } from "../support/fake-box.ts";
 import { call } from "../support/run-tool.ts";
 
@@ -112,4 +119,104 @@ describe("shell_exec", () => {
     const result = await call(shellExec, boxThat("y".repeat(300_000)), { command: "x" });
     expect(JSON.stringify(result.content).length).toBeLessThan(70_000);
   });
+});
+
+describe("H3: what is not known", () => {
+  const lost = (result: Partial<ExecResult>) => {
+    const box = new FakeBox();
+    box.answer = async () => ({ exitCode: 124, unknown: true, ...result });
+    return call(shellExec, box, { command: "pay" }, { timeoutMs: 1_000 });
+  };
+
+  it("is said so, as a failure whose effect may have taken place", async () => {
+    expect(await lost({ output: "half\n" })).toMatchObject({
+      ok: false,
+      unknown: true,
+      text: expect.stringMatching(/^half\nOutcome unknown/),
+    });
+  });
+
+  it("A23: a command that was not seen to end may still be running", async () => {
+    const { text } = await lost({ output: "half\n", timedOut: true });
+    expect(text).toMatch(/^half\n\[timed out after 1 s; it may still be running/);
+  });
+});
+
+describe("commands in the background", () => {
+  const boxWith = (jobs: Partial<Jobs>) =>
+    Object.assign(new FakeBox(), {
+      jobs: {
+        start: async () => ({ output: "", exitCode: null }),
+        view: async () => null,
+        write: async () => null,
+        kill: async () => null,
+        ...jobs,
+      } satisfies Jobs,
+    });
+  const job = (output: string, exitCode: number | null) => async () => ({ output, exitCode });
+
+  it("give their id, and what they did at once", async () => {
+    const runs = boxWith({ start: job("listening\n", null) });
+    const started = await call(shellExec, runs, { command: "serve", background: true });
+    expect(started.text).toBe(
+      "Started in the background with the id call1; look at it with shell_view, wait for it with shell_wait.\nlistening\n[call1 is running]",
+    );
+    expect(started.content).toEqual({ command: "serve", output: "listening\n", exit_code: null });
+    const failed = boxWith({ start: job("no such file\n", 127) });
+    expect((await call(shellExec, failed, { command: "x", background: true })).text).toBe(
+      "It ran in the background with the id call1 and has ended already.\nno such file\n[call1: exit code 127]",
+    );
+  });
+
+  it("are looked at and waited for, never longer than the call may take", async () => {
+    const waits: number[] = [];
+    const box = boxWith({
+      view: async (_, ms) => {
+        waits.push(ms);
+        return { output: "x".repeat(50_000), exitCode: null };
+      },
+    });
+    const { text } = await call(shellView, box, { id: "p" }, { maxChars: 1_000 });
+    expect([...text].length).toBeLessThanOrEqual(1_000);
+    expect(text.endsWith("[p is running]")).toBe(true);
+    await call(shellWait, box, { id: "p" }, { timeoutMs: 120_000 });
+    await call(shellWait, box, { id: "p", seconds: 2 }, { timeoutMs: 120_000 });
+    await call(shellWait, box, { id: "p", seconds: 900 }, { timeoutMs: 20_000 });
+    expect(waits).toEqual([0, 30_000, 2_000, 15_000]);
+  });
+
+  it("G1: an id that is not there is explained", async () => {
+    const tools = [shellView, shellWait, shellKillProcess, shellWriteToProcess];
+    for (const tool of tools) {
+      const result = await call(tool, boxWith({}), { id: "p", input: "x" });
+      expect(result).toMatchObject({
+        ok: true,
+        text: expect.stringMatching(/no background command p.*Start it again/),
+      });
+    }
+  });
+
+  it("take what is typed, with Enter unless it is not wanted", async () => {
+    const typed: string[] = [];
+    const box = boxWith({
+      write: async (_, text) => {
+        typed.push(text);
+        return "ok";
+      },
+    });
+    await call(shellWriteToProcess, box, { id: "p", input: "yes" });
+    await call(shellWriteToProcess, box, { id: "p", input: "no", press_enter: false });
+    const long = await call(shellWriteToProcess, box, { id: "p", input: "x".repeat(70_000) });
+    expect(long.text).toContain("in parts");
+    expect(typed).toEqual(["yes\n", "no"]);
+  });
+});
+
+it("what became of the sandbox is told before the result, once", async () => {
+  const box = boxThat("hi\n");
+  box.told = "[The sandbox was started anew.]";
+  expect((await call(shellExec, box, { command: "x" })).text).toBe(
+    "[The sandbox was started anew.]\nhi\n[exit code 0]",
+  );
+  expect((await call(shellExec, box, { command: "x" })).text).toBe("hi\n[exit code 0]");
 });

@@ -143,7 +143,16 @@ describe("creating", () => {
     await c.say("Hi");
     const view = await c.status("completed");
     const { id, epoch, title, mode } = view;
-    const start = { id, owner: "local", epoch, mode, title, settings: {}, ephemeral: false };
+    const start = {
+      id,
+      owner: "local",
+      epoch,
+      mode,
+      title,
+      settings: {},
+      ephemeral: false,
+      loopback: true,
+    };
     await sessionStub(env, id).create(start);
     expect(await c.view()).toEqual(view);
   });

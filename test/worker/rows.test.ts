@@ -75,6 +75,7 @@ describe("rows written", () => {
       title,
       settings: {},
       ephemeral: false,
+      loopback: true,
     });
     expect((await written(seen, stub)) + forList).toBeLessThanOrEqual(25);
   });

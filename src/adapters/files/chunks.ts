@@ -4,12 +4,14 @@
  * K1  Chunk n of content c has the id c * 64 + n: one billed row per chunk, no index, up to 64 MiB a content.
  * K2  A content is written whole under a new number; only `append` ever changes one.
  */
+import type { Sql } from "./sql.ts";
+
 const CHUNK = 1024 * 1024;
 const PER_CONTENT = 64;
 
 export class Chunks {
-  readonly #sql: SqlStorage;
-  constructor(sql: SqlStorage) {
+  readonly #sql: Sql;
+  constructor(sql: Sql) {
     this.#sql = sql;
   }
 

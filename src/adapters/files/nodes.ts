@@ -3,6 +3,8 @@
  *
  * N1  "Below a folder" is a range of the primary key, so a lookup reads what it finds and nothing else.
  */
+import type { Sql } from "./sql.ts";
+
 export type Node = {
   path: string;
   kind: "file" | "folder";
@@ -22,10 +24,10 @@ const BELOW = "path > ? AND path < ?";
 const below = (folder: string): [string, string] => [`${folder}/`, `${folder}0`];
 
 export class Nodes {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
   #totals: { nodes: number; files: number; bytes: number } | null = null;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: Sql) {
     this.#sql = sql;
   }
 

@@ -15,6 +15,7 @@ import { ancestors, ROOT } from "../../tools/paths.ts";
 import { Chunks } from "./chunks.ts";
 import { fileInfo } from "./info.ts";
 import { type Node, Nodes, type Row } from "./nodes.ts";
+import type { Sql } from "./sql.ts";
 
 export type FileErrorCode =
   | "EFBIG"
@@ -49,7 +50,7 @@ export class FileStore {
   readonly #chunks: Chunks;
   readonly #nodes: Nodes;
 
-  constructor(sql: SqlStorage, clock: Clock) {
+  constructor(sql: Sql, clock: Clock) {
     this.#clock = clock;
     this.#chunks = new Chunks(sql);
     this.#nodes = new Nodes(sql);

@@ -10,6 +10,9 @@ export function absentBox(kind: Box["kind"], why: string): Box {
     read: refuse,
     write: refuse,
     list: refuse,
+    outside: () => {},
+    news: () => null,
     rest: () => Promise.resolve(),
+    destroy: () => Promise.resolve(),
   };
 }

@@ -19,22 +19,36 @@ const before = (text: string, at: number): number => (splits(text, at) ? at - 1 
 
 export class Capture {
   readonly #live: (text: string) => void;
-  readonly #decoder = new TextDecoder();
+  #decoder = new TextDecoder();
   #head = "";
   #tail = "";
   #total = 0;
   #dropped = 0;
+  /** What comes next may begin in the middle of a character. */
+  #torn = false;
 
-  constructor(live: (text: string) => void) {
+  constructor(live: (text: string) => void = () => {}) {
     this.#live = live;
   }
 
   bytes(bytes: Uint8Array): void {
-    this.#push(this.#decoder.decode(bytes, { stream: true }));
+    let start = 0;
+    if (this.#torn) while (((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
+    this.#torn = false;
+    this.#push(this.#decoder.decode(bytes.subarray(start), { stream: true }));
   }
 
   text(text: string): void {
     this.#push(this.#decoder.decode() + text);
+  }
+
+  /** So many bytes of the middle were never fetched. Only after more than a head of them was given. */
+  skip(count: number): void {
+    this.#decoder = new TextDecoder();
+    this.#torn = true;
+    this.#total += count;
+    this.#dropped += this.#tail.length + count;
+    this.#tail = "";
   }
 
   /** What was printed, with a marker where the middle was dropped. */

@@ -104,6 +104,12 @@ class EmbeddedBox implements Box {
     this.#base = null;
   }
 
+  outside(): void {}
+  news(): null {
+    return null;
+  }
+  async destroy(): Promise<void> {}
+
   async #bash(shell: Shell, request: ExecRequest, capture: Capture): Promise<Bash> {
     this.#base ??= await scratch(shell);
     const terminal: IFileSystem = new shell.InMemoryFs({ "/out": "" });

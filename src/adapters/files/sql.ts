@@ -1,0 +1,11 @@
+/** The part of a Durable Object's SQL storage that files need: synchronous, rows as objects. */
+export interface Sql {
+  exec<T extends Record<string, ArrayBuffer | string | number | null>>(
+    query: string,
+    ...values: (ArrayBuffer | Uint8Array | string | number | null)[]
+  ): {
+    toArray(): T[];
+    /** Exactly one row, else it throws. */
+    one(): T;
+  };
+}
