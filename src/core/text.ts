@@ -127,9 +127,9 @@ const EN: Words = {
     `The work could not be reviewed and is handed over unreviewed: ${reason}`,
   budget: ({ what, used, max }) =>
     ({
-      tokens: `The budget of ${max} tokens is used up (${used} so far in this turn). Go on with another ${max}?`,
-      cost: `The budget of $${max} is used up ($${used} so far in this turn). Go on with another $${max}?`,
-      tools: `The budget of ${max} tool calls is used up (${used} so far in this turn). Go on with another ${max}?`,
+      tokens: `The budget for tokens (${max}) is used up: ${used} so far in this turn. Allow ${max} more?`,
+      cost: `The budget for cost ($${max}) is used up: $${used} so far in this turn. Allow $${max} more?`,
+      tools: `The budget for tool calls (${max}) is used up: ${used} so far in this turn. Allow ${max} more?`,
     })[what],
   costUnknown: (model) =>
     `The price of ${model} is not known, so the limit on cost cannot hold for it. Give it in the settings, under prices.`,

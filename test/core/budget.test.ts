@@ -37,7 +37,7 @@ describe("a budget of tokens", () => {
     expect(h.requests).toHaveLength(2);
     expect(h.log.slice(-4)).toEqual(["tool(calling)", "tool(called)", "wait", "status(waiting)"]);
     expect(h.of("wait")[0]).toMatchObject({ kind: "budget" });
-    expect(h.of("wait")[0]?.text).toMatch(/200 tokens.*200 so far/);
+    expect(h.of("wait")[0]?.text).toMatch(/tokens \(200\).*200 so far/);
     expect(h.head).toMatchObject({ phase: "waiting", returnTo: "executing" });
     expect(h.wakeAt).toBe(null);
   });
@@ -149,7 +149,7 @@ describe("a budget of tool calls", () => {
     );
     const h = await new Harness({ settings, script: [plan("a"), three, complete(true)] }).run("Do");
     expect(h.tools.dispatched.map((r) => r.args.path)).toEqual(["1", "2"]);
-    expect(h.head.wait?.text).toMatch(/2 tool calls.*2 so far/);
+    expect(h.head.wait?.text).toMatch(/tool calls \(2\).*2 so far/);
     h.decide(true);
     await h.settle();
     expect(h.tools.dispatched.map((r) => r.args.path)).toEqual(["1", "2", "3"]);
@@ -271,7 +271,7 @@ describe("costs", () => {
     const script = [tokens(plan("a"), 100_000), work(), complete(true)];
     const h = new Harness({ settings: { prices, budget: { maxCostUsd: 1 } }, script });
     await h.run("Do");
-    expect(h.head.wait?.text).toMatch(/\$1 .*\$1\.00002 so far/);
+    expect(h.head.wait?.text).toMatch(/\(\$1\).*\$1\.00002 so far/);
     h.decide(true);
     await h.settle();
     expect(h.head.status).toBe("completed");

@@ -298,7 +298,6 @@ describe("a review", () => {
     h.model.add(plan("b"), work("b"), complete(true, "b"), review("pass"));
     h.model.release();
     await h.settle();
-    expect(h.requests.slice(3, 4).map((r) => JSON.stringify(r))).not.toContain("and b");
     expect(h.last(5)).toContain("and b");
     expect(
       h
@@ -306,6 +305,20 @@ describe("a review", () => {
         .filter((m) => m.kind === "final")
         .map((m) => m.content),
     ).toEqual(["built", "b"]);
+    sound(h);
+  });
+
+  it("that has to be asked again does not read a steer: it judges the work as it was asked for", async () => {
+    const held = { ...text("hm"), held: true as const };
+    const h = new Harness({ settings: ON, script: [plan("a"), ...step, held] });
+    await h.run("Build it");
+    h.say("and b");
+    h.model.add(review("pass"), plan("b"), work("b"), complete(true, "b"), review("pass"));
+    h.model.release();
+    await h.settle();
+    expect(h.offered(5)).toEqual(["submit_review"]);
+    expect(whole(h, 5)).not.toContain("and b");
+    expect(h.last(6)).toContain("and b");
     sound(h);
   });
 

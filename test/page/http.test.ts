@@ -54,6 +54,16 @@ describe("the HTTP client", () => {
     expect(await late.client.sendAndWait("s", { text: "hi" }, 5)).toBeNull();
   });
 
+  it("names a waiting message by any id, a client's own too", async () => {
+    const { client, seen } = clientThat(() => Response.json({}));
+    await client.editQueued("s1", "a/b ü", { text: "x" });
+    await client.removeQueued("s1", "m1n2");
+    expect(seen.map((s) => [s.method, s.url.replace("https://m.test", ""), s.body])).toEqual([
+      ["PATCH", "/api/sessions/s1/queue/a%2Fb%20%C3%BC", '{"text":"x"}'],
+      ["DELETE", "/api/sessions/s1/queue/m1n2", undefined],
+    ]);
+  });
+
   it("writes file paths part by part, with or without their root", async () => {
     const { client, seen } = clientThat(() => Response.json({}, { status: 201 }));
     const url = "https://m.test/api/sessions/s1/files/a%20b/%23c.txt";
