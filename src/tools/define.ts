@@ -42,6 +42,8 @@ export interface ToolContext {
 
 export interface Tool extends ToolSpec {
   needs?: Need;
+  /** What its toolkit asks of whoever is offered it: a section of the system prompt. One tool of a kit states it. */
+  rules?: string;
   /** Milliseconds that it may take, where that is not the settings' `toolTimeoutMs`; never more than that. */
   timeoutMs?: number;
   run(args: JsonObject, ctx: ToolContext): Promise<ToolResult>;
@@ -53,6 +55,7 @@ export interface Definition<S extends z.ZodObject> extends Partial<ToolFacts> {
   description: string;
   args: S;
   needs?: Need;
+  rules?: string;
   timeoutMs?: number;
   run: (args: z.output<S>, ctx: ToolContext) => Promise<ToolResult>;
 }
@@ -79,6 +82,7 @@ export function defineTool<S extends z.ZodObject>(definition: Definition<S>): To
     effect: definition.effect ?? true,
     recovery: definition.recovery ?? "report",
     ...(definition.needs === undefined ? {} : { needs: definition.needs }),
+    ...(definition.rules === undefined ? {} : { rules: definition.rules }),
     ...(definition.timeoutMs === undefined ? {} : { timeoutMs: definition.timeoutMs }),
     parse(raw) {
       const parsed = parse(raw);

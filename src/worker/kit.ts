@@ -16,10 +16,12 @@ import type { Bindings } from "./env.ts";
 export function kitOf(env: Bindings, about: string): Kit {
   const vars = { ...env };
   const profiles = new Map<string, Profile>();
+  const tools = toolsFor(haves(env));
+  const own = tools.flatMap(({ toolkit, rules }) => (rules ? [[toolkit, rules]] : []));
   return {
-    tools: toolsFor(haves(env)),
+    tools,
     prompts: { core, planner, executor, assistant },
-    rules: { shell: about, file, message },
+    rules: { shell: about, file, message, ...Object.fromEntries(own) },
     resolve: (provider, model) => resolve(vars, provider, model),
     profile(provider, model) {
       const key = `${provider}\n${model}`;
