@@ -26,6 +26,7 @@ import {
 import { countLap, noteResult, repeats } from "./duplicates.ts";
 import type { FileInfo, NudgeReason } from "./events.ts";
 import type { Heard } from "./guard.ts";
+import { addUsage } from "./ledger.ts";
 import { LIMITS } from "./limits.ts";
 import { settle } from "./plan.ts";
 import type { Reply } from "./ports.ts";
@@ -216,6 +217,7 @@ export function takeResult(d: Draft, call: Call, result: ToolResult): void {
     endCall(d, call, { ok: result.ok, text: result.text });
     return advance(d);
   }
+  if (result.spent) d.s.usage = addUsage(d.s.usage, result.spent);
   const tooOften = noteResult(d.s, call, runningStepId(d.s), result);
   if (result.ok) succeeded(d, call, result, tooOften);
   else failed(d, call, result);

@@ -53,6 +53,8 @@ export const LIMITS = {
   attachments: 100,
   /** The longest timer that settings may ask for, milliseconds. */
   timerMs: 24 * 3_600_000,
+  /** How long a tool may take that has bounds of its own, milliseconds. */
+  unhurriedMs: 3_600_000,
   /** Tries of one model call over transport failures. */
   modelTries: 5,
   /** Wake-ups in a row without progress. */

@@ -75,6 +75,8 @@ export interface State {
   titled: boolean;
   pinned: boolean;
   ephemeral: boolean;
+  /** The session whose call this one works on; "" for one of its own. */
+  parent: string;
   created_at: string;
   updated_at: string;
   status: Status;
@@ -165,6 +167,7 @@ export interface NewSession {
   title: string;
   settings: SettingsLayer;
   ephemeral: boolean;
+  parent?: string;
   /** Milliseconds since the epoch. */
   at: number;
 }
@@ -180,6 +183,7 @@ const BLANK: Session = {
   titled: false,
   pinned: false,
   ephemeral: false,
+  parent: "",
   created_at: "",
   updated_at: "",
   status: "idle",

@@ -21,12 +21,22 @@ import {
 import type { Box } from "./box.ts";
 
 /** What only some deployments have: a tool that needs it is offered only there. */
-export type Need = "background" | "search" | "browser";
+export type Need = "background" | "search" | "browser" | "profiles";
+
+/** A part of the work, for a specialist. */
+export interface Task {
+  profile: string;
+  task: string;
+  /** Paths of files that go with it. */
+  files: string[];
+}
 
 export interface ToolContext {
   box: Box;
   /** What clients see of a file, for download links; absent in tests and where there are no routes. */
   files?: { info(path: string): FileInfo | null };
+  /** Has a specialist do it; absent where there are none. Called again for the same call, it finds the one at work. */
+  delegate?: (task: Task, ctx: ToolContext) => Promise<ToolResult>;
   /** Output for people, as it comes; not stored. */
   live: (text: string) => void;
   /** Aborted when the user stops or the time is over. */
@@ -46,6 +56,8 @@ export interface Tool extends ToolSpec {
   rules?: string;
   /** Milliseconds that it may take, where that is not the settings' `toolTimeoutMs`; never more than that. */
   timeoutMs?: number;
+  /** What it does has bounds of its own: `toolTimeoutMs` is not for it. */
+  unhurried?: true;
   run(args: JsonObject, ctx: ToolContext): Promise<ToolResult>;
 }
 
@@ -57,6 +69,7 @@ export interface Definition<S extends z.ZodObject> extends Partial<ToolFacts> {
   needs?: Need;
   rules?: string;
   timeoutMs?: number;
+  unhurried?: true;
   run: (args: z.output<S>, ctx: ToolContext) => Promise<ToolResult>;
 }
 
@@ -84,6 +97,7 @@ export function defineTool<S extends z.ZodObject>(definition: Definition<S>): To
     ...(definition.needs === undefined ? {} : { needs: definition.needs }),
     ...(definition.rules === undefined ? {} : { rules: definition.rules }),
     ...(definition.timeoutMs === undefined ? {} : { timeoutMs: definition.timeoutMs }),
+    ...(definition.unhurried ? { unhurried: true as const } : {}),
     parse(raw) {
       const parsed = parse(raw);
       if (!parsed.ok) return parsed;

@@ -2,7 +2,9 @@
  * The tools, in the order in which a model is offered them: work first, messages last. A new tool is one small file
  * and one line here. The order is part of a request's bytes: changing it costs the providers' caches.
  */
+
 import type { Need, Tool } from "./define.ts";
+import { delegateTask } from "./delegate.ts";
 import { fileRead, fileStrReplace, fileWrite } from "./file.ts";
 import { fileFindByName, fileFindInContent } from "./file-find.ts";
 import { messageAskUser, messageNotifyUser } from "./message.ts";
@@ -15,6 +17,7 @@ export const TOOLS: readonly Tool[] = [
   fileStrReplace,
   fileFindInContent,
   fileFindByName,
+  delegateTask,
   messageNotifyUser,
   messageAskUser,
 ];

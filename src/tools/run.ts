@@ -7,6 +7,7 @@
  *     points, head and tail kept.
  */
 import { clean, head, headAndTail } from "../core/chars.ts";
+import { LIMITS } from "../core/limits.ts";
 import type { ToolRun } from "../core/ports.ts";
 import type { JsonObject, ToolResult } from "../core/tool.ts";
 import { BoxUnavailable } from "./box.ts";
@@ -22,7 +23,7 @@ const PARTIAL_CHARS = 4_000;
 const MARKER_CHARS = 80;
 const ERROR_CHARS = 2_000;
 
-export type RunPorts = Pick<ToolContext, "box" | "files" | "live" | "signal">;
+export type RunPorts = Pick<ToolContext, "box" | "files" | "delegate" | "live" | "signal">;
 
 export async function runTool(
   tool: Tool,
@@ -36,7 +37,9 @@ export async function runTool(
     ports.live(clean(text));
   };
   const { id, reopened, maxChars } = run;
-  const timeoutMs = Math.min(run.timeoutMs, tool.timeoutMs ?? run.timeoutMs);
+  const timeoutMs = tool.unhurried
+    ? LIMITS.unhurriedMs
+    : Math.min(run.timeoutMs, tool.timeoutMs ?? run.timeoutMs);
   // The tool is told at its limit plus the grace, so that its own, better ending comes first.
   const cut = cutoff(timeoutMs + graceMs, Math.min(graceMs, STOP_GRACE_MS), ports.signal);
   const ctx = { ...ports, live, signal: cut.signal, id, reopened, timeoutMs, maxChars };

@@ -61,8 +61,10 @@ export function sandboxOf(env: Bindings): "embedded" | "container" {
 }
 
 /** What this deployment has beyond the ordinary: the tools that need it are offered. */
-export function haves(_env: Bindings): ReadonlySet<Need> {
-  return new Set();
+export function haves(env: Bindings): ReadonlySet<Need> {
+  const have = new Set<Need>();
+  if (Object.keys(profiles(env)).length > 0) have.add("profiles");
+  return have;
 }
 
 export function publicConfig(env: Bindings): Config {

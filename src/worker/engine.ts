@@ -12,9 +12,10 @@ import type { Clock, Flight, Tools } from "../core/ports.ts";
 import { isTerminal } from "../core/terminal.ts";
 import type { ToolResult } from "../core/tool.ts";
 import type { Box } from "../tools/box.ts";
-import { runTool, TOOLS } from "../tools/index.ts";
+import { type RunPorts, runTool, TOOLS } from "../tools/index.ts";
 import { resolvePath } from "../tools/paths.ts";
 import { sandboxOf } from "./config.ts";
+import { delegate } from "./delegate.ts";
 import type { Bindings } from "./env.ts";
 import { kitOf } from "./kit.ts";
 import type { Sockets } from "./sockets.ts";
@@ -49,13 +50,15 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
       store,
       clock,
       model: createModelPort({ ...env }),
-      tools: toolsPort(box, fileInfo),
+      tools: toolsPort(box, fileInfo, (task, ctx) =>
+        delegate({ env, files, session: () => store.session() }, task, ctx),
+      ),
       attended: () => sockets.attended,
       live: (frame) => sockets.live(frame),
       wake,
       broken,
     },
-    kitOf(env, box.about),
+    kitOf(env, box.about, store.session().parent !== ""),
   );
   return { store, files, box, drive, fileInfo };
 }
@@ -68,7 +71,11 @@ const boxOf = (env: Bindings, files: FileStore): Box =>
         "The container sandbox is not in this version. Set the variable SANDBOX to embedded.",
       );
 
-function toolsPort(box: Box, info: (path: string) => FileInfo | null): Tools {
+function toolsPort(
+  box: Box,
+  info: (path: string) => FileInfo | null,
+  delegate: RunPorts["delegate"],
+): Tools {
   return {
     run(run, live): Flight<ToolResult> {
       if (isTerminal(run.name)) {
@@ -81,7 +88,7 @@ function toolsPort(box: Box, info: (path: string) => FileInfo | null): Tools {
         return { outcome: Promise.resolve({ ok: false, text }), cancel: () => {} };
       }
       const controller = new AbortController();
-      const ports = { box, files: { info }, live, signal: controller.signal };
+      const ports = { box, files: { info }, delegate, live, signal: controller.signal };
       return { outcome: runTool(tool, run, ports), cancel: () => controller.abort() };
     },
   };

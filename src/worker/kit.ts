@@ -1,6 +1,7 @@
 /** What this deployment brings to every session: tools, prompts, models. */
 import assistant from "../../prompts/assistant.md";
 import core from "../../prompts/core.md";
+import delegated from "../../prompts/delegate_rules.md";
 import executor from "../../prompts/executor.md";
 import file from "../../prompts/file_rules.md";
 import message from "../../prompts/message_rules.md";
@@ -9,19 +10,21 @@ import { profileFor, resolve } from "../adapters/model/providers.ts";
 import type { Profile } from "../core/profile.ts";
 import type { Kit } from "../core/roles.ts";
 import { toolsFor } from "../tools/index.ts";
-import { haves } from "./config.ts";
+import { haves, profiles as profilesOf } from "./config.ts";
 import type { Bindings } from "./env.ts";
 
 /** `about`: the sandbox's honest word on itself, for whoever is offered its shell. */
-export function kitOf(env: Bindings, about: string): Kit {
+export function kitOf(env: Bindings, about: string, child: boolean): Kit {
   const vars = { ...env };
   const profiles = new Map<string, Profile>();
-  const tools = toolsFor(haves(env));
+  // A specialist delegates nothing.
+  const tools = toolsFor(haves(env)).filter(({ needs }) => !child || needs !== "profiles");
+  const specialists = `- Profiles that delegate_task takes: ${Object.keys(profilesOf(env)).join(", ")}.\n${delegated}`;
   const own = tools.flatMap(({ toolkit, rules }) => (rules ? [[toolkit, rules]] : []));
   return {
     tools,
     prompts: { core, planner, executor, assistant },
-    rules: { shell: about, file, message, ...Object.fromEntries(own) },
+    rules: { shell: about, file, message, delegate: specialists, ...Object.fromEntries(own) },
     resolve: (provider, model) => resolve(vars, provider, model),
     profile(provider, model) {
       const key = `${provider}\n${model}`;
