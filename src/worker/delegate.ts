@@ -130,7 +130,8 @@ export async function delegate(parent: Parent, task: Task, ctx: ToolContext): Pr
   }
   const id = await childId(s.id, ctx.id);
   const stub = sessionStub(env, id);
-  const stop = () => stub.stop(s.owner, newSessionId()).catch(() => {});
+  const stop = () => stub.stop(s.owner, newSessionId()).catch(() => null);
+  const onAbort = () => void stop();
   const start = {
     id,
     owner: s.owner,
@@ -147,7 +148,7 @@ export async function delegate(parent: Parent, task: Task, ctx: ToolContext): Pr
       unwrap(await stub.writeFile(s.owner, path, parent.files.read(path) ?? new Uint8Array()));
     }
   }
-  ctx.signal.addEventListener("abort", stop);
+  ctx.signal.addEventListener("abort", onAbort);
   try {
     if (ctx.signal.aborted) {
       // It may have been at work since before a crash.
@@ -172,6 +173,6 @@ export async function delegate(parent: Parent, task: Task, ctx: ToolContext): Pr
       ...(result ? { spent: result.usage } : {}),
     };
   } finally {
-    ctx.signal.removeEventListener("abort", stop);
+    ctx.signal.removeEventListener("abort", onAbort);
   }
 }
