@@ -7,7 +7,7 @@
  */
 import type { Event, FileInfo } from "../core/events.ts";
 import type { Mode } from "../core/session.ts";
-import type { SettingsLayer } from "../core/settings.ts";
+import type { Settings, SettingsLayer } from "../core/settings.ts";
 import type {
   AnswerBody,
   Config,
@@ -15,7 +15,9 @@ import type {
   QueueBody,
   SessionInfo,
   SessionView,
+  SharedView,
   TurnResult,
+  UsageReport,
 } from "../core/wire.ts";
 import { ApiError, toApiError } from "./error.ts";
 
@@ -31,8 +33,18 @@ export interface CreateSession {
   title?: string;
   settings?: SettingsLayer;
   key?: string;
+  /** The key is bound to a new session; the one it was bound to stays. */
+  fresh?: boolean;
   ephemeral?: boolean;
 }
+export interface ShareLink {
+  share_id: string;
+  /** For people; the client's own routes take the id. */
+  url: string;
+  upto_seq: number;
+}
+/** Sessions that were imported say how many lines of the file could not be used. */
+export type Imported = SessionView & { skipped_lines: number };
 export interface SessionPatch {
   title?: string;
   pinned?: boolean;
@@ -55,6 +67,14 @@ export interface EventsPage {
   reset?: boolean;
 }
 
+export type ListQuery = {
+  limit?: number;
+  cursor?: string;
+  /** Words of the title or the newest message. */
+  q?: string;
+  /** The beginning of an id. */
+  prefix?: string;
+};
 type Query = Record<string, string | number | undefined>;
 interface Call {
   query?: Query;
@@ -81,7 +101,9 @@ export function createClient(options: ClientOptions) {
     await request(method, path, call);
   };
   return {
-    ...sessionRoutes(json, nothing),
+    ...sessionRoutes(options, json, nothing, request),
+    ...shareRoutes(options, json, nothing, request),
+    ...ownerRoutes(json),
     ...turnRoutes(json, nothing, request),
     ...fileRoutes(options, json, nothing, request),
     config: () => json<Config>("GET", "/api/config"),
@@ -95,20 +117,63 @@ type Json = <T>(method: string, path: string, call?: Call) => Promise<T>;
 type Nothing = (method: string, path: string, call?: Call) => Promise<void>;
 type Request_ = (method: string, path: string, call?: Call) => Promise<Response>;
 
-const sessionPath = (id: string) => `/api/sessions/${segment(id)}`;
+const SESSIONS = "/api/sessions";
+const sessionPath = (id: string) => `${SESSIONS}/${segment(id)}`;
 const queuePath = (id: string, message: string) => `${sessionPath(id)}/queue/${segment(message)}`;
 
-function sessionRoutes(json: Json, nothing: Nothing) {
+function sessionRoutes(options: ClientOptions, json: Json, nothing: Nothing, request: Request_) {
   return {
-    createSession: (body: CreateSession = {}) =>
-      json<SessionView>("POST", "/api/sessions", { body }),
+    createSession: (body: CreateSession = {}) => json<SessionView>("POST", SESSIONS, { body }),
     /** Newest activity first. */
-    listSessions: (query: { limit?: number; cursor?: string; q?: string } = {}) =>
-      json<SessionPage>("GET", "/api/sessions", { query }),
+    listSessions: (query: ListQuery = {}) => json<SessionPage>("GET", SESSIONS, { query }),
+    /** The session whose id begins like this; null when there is none, or more than one. */
+    resolveSession: async (prefix: string): Promise<SessionInfo | null> => {
+      const query = { prefix, limit: 2 };
+      const { sessions } = await json<SessionPage>("GET", SESSIONS, { query });
+      return sessions.length === 1 ? (sessions[0] ?? null) : null;
+    },
     getSession: (id: string) => json<SessionView>("GET", sessionPath(id)),
     patchSession: (id: string, body: SessionPatch) =>
       json<SessionView>("PATCH", sessionPath(id), { body }),
     deleteSession: (id: string) => nothing("DELETE", sessionPath(id)),
+    /** A new session in its place: mode, settings and keys go over, the old one stays. */
+    rotateSession: (id: string) => json<SessionView>("POST", `${sessionPath(id)}/rotate`),
+    /** A copy as of the last end of a turn at or before an event; without one, as it is now. */
+    forkSession: (id: string, afterSeq?: number) => {
+      const body = afterSeq === undefined ? {} : { after_seq: afterSeq };
+      return json<SessionView>("POST", `${sessionPath(id)}/fork`, { body });
+    },
+    /** The session as lines of JSON: a body to read or to save. */
+    exportSession: (id: string) => request("GET", `${sessionPath(id)}/export`),
+    exportUrl: (id: string) => `${options.baseUrl}${sessionPath(id)}/export`,
+    importSession: (bytes: BodyInit) => json<Imported>("POST", `${SESSIONS}/import`, { bytes }),
+  };
+}
+
+/** Links: made and revoked by the owner; read by anyone who has one. */
+function shareRoutes(options: ClientOptions, json: Json, nothing: Nothing, request: Request_) {
+  const shared = (shareId: string) => `/api/shared/${segment(shareId)}`;
+  return {
+    shareSession: (id: string) => json<ShareLink>("POST", `${sessionPath(id)}/share`),
+    unshareSession: (id: string) => nothing("DELETE", `${sessionPath(id)}/share`),
+    getShared: (shareId: string) => json<SharedView>("GET", shared(shareId)),
+    sharedEvents: (shareId: string, query: { after?: number; limit?: number } = {}) =>
+      json<EventsPage>("GET", `${shared(shareId)}/events`, { query }),
+    readSharedFile: (shareId: string, file: string) =>
+      request("GET", `${shared(shareId)}/files/${filePath(file)}`),
+    sharedFileUrl: (shareId: string, file: string) =>
+      `${options.baseUrl}${shared(shareId)}/files/${filePath(file)}`,
+  };
+}
+
+function ownerRoutes(json: Json) {
+  return {
+    /** What holds for a session that states nothing itself. */
+    getSettings: () => json<Settings>("GET", "/api/settings"),
+    patchSettings: (body: SettingsLayer) => json<Settings>("PATCH", "/api/settings", { body }),
+    /** Days as in `2026-01-31`, both included. */
+    usage: (query: { from?: string; to?: string } = {}) =>
+      json<UsageReport>("GET", "/api/usage", { query }),
   };
 }
 

@@ -7,8 +7,11 @@ export {
   type CreateSession,
   createClient,
   type EventsPage,
+  type Imported,
+  type ListQuery,
   type SessionPage,
   type SessionPatch,
+  type ShareLink,
 } from "./http.ts";
 export { newId } from "./id.ts";
 export { type OpenSocket, openByFetch, type SocketLike } from "./open.ts";

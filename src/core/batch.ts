@@ -8,7 +8,7 @@
  */
 import { callOf, conclusionOf, replyMessage, runningStepId } from "./accept.ts";
 import { needsApproval } from "./approval.ts";
-import { overBudget, reached } from "./budget.ts";
+import { overBudget, reached, use } from "./budget.ts";
 import type { Call } from "./call.ts";
 import { batchOf, endCall, endOpenCalls, isOpen, patchCall, startCall } from "./calls.ts";
 import { clean, head, headAndTail } from "./chars.ts";
@@ -28,12 +28,13 @@ import { countLap, noteResult, repeats } from "./duplicates.ts";
 import type { FileInfo, NudgeReason } from "./events.ts";
 import type { Heard } from "./guard.ts";
 import { objectionTo } from "./hooks.ts";
+import { addUsage } from "./ledger.ts";
 import { LIMITS } from "./limits.ts";
 import { settle } from "./plan.ts";
 import type { Reply } from "./ports.ts";
 import { ENOUGH, NOT_RUN, SAME_AGAIN, toolFailed } from "./prompt.ts";
 import { policyOf } from "./roles.ts";
-import { settingsOf } from "./session.ts";
+import { settingsOf, type Usage } from "./session.ts";
 import { TERMINALS, type TerminalName } from "./terminal.ts";
 import { type ToolResult, WORK_TOOLKITS } from "./tool.ts";
 import { record } from "./tracker.ts";
@@ -219,9 +220,17 @@ export function takeResult(d: Draft, call: Call, result: ToolResult): void {
     endCall(d, call, { ok: result.ok, text: result.text });
     return advance(d);
   }
+  if (result.spent) spent(d, result.spent);
   const tooOften = noteResult(d.s, call, runningStepId(d.s), result);
   if (result.ok) succeeded(d, call, result, tooOften);
   else failed(d, call, result);
+}
+
+/** What a specialist has spent is the session's, and counts against the turn's budget. */
+function spent(d: Draft, usage: Usage): void {
+  d.s.usage = addUsage(d.s.usage, usage);
+  const { input_tokens, output_tokens, tool_calls, cost_usd } = usage;
+  use(d, { tokens: input_tokens + output_tokens, tools: tool_calls, cost: cost_usd ?? 0 });
 }
 
 /** Results that are gathered for an answer are bounded, one and all together. */

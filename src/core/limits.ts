@@ -79,6 +79,8 @@ export const LIMITS = {
   mcpListMs: 10_000,
   /** Bytes of one answer of an MCP server. */
   mcpBytes: 8 * 1024 * 1024,
+  /** How long a tool may take that has bounds of its own, milliseconds. */
+  unhurriedMs: 3_600_000,
   /** Tries of one model call over transport failures. */
   modelTries: 5,
   /** Wake-ups in a row without progress. */

@@ -97,6 +97,8 @@ export interface State {
   ephemeral: boolean;
   /** It was made where the product is served on loopback, so it may reach what only that machine can. */
   loopback: boolean;
+  /** The session whose call this one works on; "" for one of its own. */
+  parent: string;
   created_at: string;
   updated_at: string;
   status: Status;
@@ -205,6 +207,7 @@ export interface NewSession {
   settings: SettingsLayer;
   ephemeral: boolean;
   loopback: boolean;
+  parent?: string;
   /** Milliseconds since the epoch. */
   at: number;
 }
@@ -221,6 +224,7 @@ const BLANK: Session = {
   pinned: false,
   ephemeral: false,
   loopback: false,
+  parent: "",
   created_at: "",
   updated_at: "",
   status: "idle",

@@ -6,6 +6,7 @@
  *     search or a missing file are observations: the call succeeded.
  */
 import type { FileInfo } from "./events.ts";
+import type { Usage } from "./session.ts";
 
 export type JsonObject = { [key: string]: unknown };
 
@@ -13,7 +14,7 @@ export type JsonObject = { [key: string]: unknown };
 export type Recovery = "rerun" | "reattach" | "report";
 
 export interface ToolFacts {
-  /** Toolkit: shell, file, search, browser, mcp, message; `terminal` for schema-only tools. */
+  /** Toolkit: shell, file, search, browser, mcp, delegate, message; `terminal` for schema-only tools. */
   toolkit: string;
   /** A batch runs in parallel only when every call in it is. */
   parallelSafe: boolean;
@@ -47,6 +48,8 @@ export interface ToolResult {
   text: string;
   /** What the `tool` event shows, by toolkit (contract 4). */
   content?: JsonObject;
+  /** What others have spent on it, for the session's own count. */
+  spent?: Usage;
   /** Attachments that a terminal call named and that exist. */
   files?: FileInfo[];
 }
@@ -58,4 +61,5 @@ export const WORK_TOOLKITS: ReadonlySet<string> = new Set([
   "search",
   "browser",
   "mcp",
+  "delegate",
 ]);

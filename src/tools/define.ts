@@ -22,7 +22,15 @@ import type { Box } from "./box.ts";
 import type { Browser } from "./browser-port.ts";
 
 /** What only some deployments have: a tool that needs it is offered only there. */
-export type Need = "background" | "search" | "browser";
+export type Need = "background" | "search" | "browser" | "profiles";
+
+/** A part of the work, for a specialist. */
+export interface Task {
+  profile: string;
+  task: string;
+  /** Paths of files that go with it. */
+  files: string[];
+}
 
 export interface ToolContext {
   box: Box;
@@ -30,6 +38,8 @@ export interface ToolContext {
   browser?: Browser;
   /** What clients see of a file, for download links; absent in tests and where there are no routes. */
   files?: { info(path: string): FileInfo | null };
+  /** Has a specialist do it; absent where there are none. Called again for the same call, it finds the one at work. */
+  delegate?: (task: Task, ctx: ToolContext) => Promise<ToolResult>;
   /** Output for people, as it comes; not stored. */
   live: (text: string) => void;
   /** Aborted when the user stops or the time is over. */
@@ -47,10 +57,14 @@ export interface ToolContext {
 
 export interface Tool extends ToolSpec {
   needs?: Need;
+  /** What its toolkit asks of whoever is offered it: a section of the system prompt. One tool of a kit states it. */
+  rules?: string;
   /** Milliseconds that it may take, where that is not the settings' `toolTimeoutMs`; never more than that. */
   timeoutMs?: number;
   /** Doing it again after an unknown outcome is harmless: it is idempotent, or its service knows `idempotencyKey`. */
   repeatable?: true;
+  /** What it does has bounds of its own: `toolTimeoutMs` is not for it. */
+  unhurried?: true;
   run(args: JsonObject, ctx: ToolContext): Promise<ToolResult>;
 }
 
@@ -60,8 +74,10 @@ export interface Definition<S extends z.ZodObject> extends Partial<ToolFacts> {
   description: string;
   args: S;
   needs?: Need;
+  rules?: string;
   timeoutMs?: number;
   repeatable?: true;
+  unhurried?: true;
   run: (args: z.output<S>, ctx: ToolContext) => Promise<ToolResult>;
 }
 
@@ -83,8 +99,10 @@ export function defineTool<S extends z.ZodObject>(definition: Definition<S>): To
     effect: definition.effect ?? true,
     recovery: definition.recovery ?? "report",
     ...(definition.needs === undefined ? {} : { needs: definition.needs }),
+    ...(definition.rules === undefined ? {} : { rules: definition.rules }),
     ...(definition.timeoutMs === undefined ? {} : { timeoutMs: definition.timeoutMs }),
     ...(definition.repeatable === undefined ? {} : { repeatable: true as const }),
+    ...(definition.unhurried ? { unhurried: true as const } : {}),
     parse(raw) {
       const parsed = parse(raw);
       if (!parsed.ok) return parsed;

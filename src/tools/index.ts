@@ -10,7 +10,9 @@ import {
   browserScroll,
   browserView,
 } from "./browser.ts";
+
 import type { Need, Tool } from "./define.ts";
+import { delegateTask } from "./delegate.ts";
 import { fileRead, fileStrReplace, fileWrite } from "./file.ts";
 import { fileFindByName, fileFindInContent } from "./file-find.ts";
 import { messageAskUser, messageNotifyUser } from "./message.ts";
@@ -34,6 +36,7 @@ export const TOOLS: readonly Tool[] = [
   browserInput,
   browserScroll,
   browserPressKey,
+  delegateTask,
   messageNotifyUser,
   messageAskUser,
 ];

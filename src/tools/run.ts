@@ -10,6 +10,7 @@
  *     outcome is unknown only where repeating is harmless.
  */
 import { clean, head, headAndTail } from "../core/chars.ts";
+import { LIMITS } from "../core/limits.ts";
 import type { ToolRun } from "../core/ports.ts";
 import type { JsonObject, ToolResult } from "../core/tool.ts";
 import { BoxUnavailable } from "./box.ts";
@@ -28,7 +29,10 @@ const PARTIAL_CHARS = 4_000;
 const MARKER_CHARS = 80;
 const ERROR_CHARS = 2_000;
 
-export type RunPorts = Pick<ToolContext, "box" | "browser" | "files" | "live" | "signal">;
+export type RunPorts = Pick<
+  ToolContext,
+  "box" | "browser" | "delegate" | "files" | "live" | "signal"
+>;
 
 export async function runTool(
   tool: Tool,
@@ -42,7 +46,9 @@ export async function runTool(
     ports.live(clean(text));
   };
   const { id, reopened, idempotencyKey, maxChars } = run;
-  const timeoutMs = Math.min(run.timeoutMs, tool.timeoutMs ?? run.timeoutMs);
+  const timeoutMs = tool.unhurried
+    ? LIMITS.unhurriedMs
+    : Math.min(run.timeoutMs, tool.timeoutMs ?? run.timeoutMs);
   // The tool is told at its limit plus the grace, so that its own, better ending comes first.
   const cut = cutoff(timeoutMs + graceMs, Math.min(graceMs, STOP_GRACE_MS), ports.signal);
   const ctx: ToolContext = {

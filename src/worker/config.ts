@@ -83,6 +83,7 @@ export function haves(env: Bindings, sandbox: SandboxKind): ReadonlySet<Need> {
   const have: [Need, boolean][] = [
     ["background", sandbox === "container"],
     ["browser", env.BROWSER !== undefined],
+    ["profiles", Object.keys(profiles(env)).length > 0],
   ];
   return new Set(have.flatMap(([need, there]) => (there ? [need] : [])));
 }

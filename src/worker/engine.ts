@@ -24,6 +24,7 @@ import type { Browser } from "../tools/browser-port.ts";
 import { type RunPorts, runTool, TOOLS, type Tool } from "../tools/index.ts";
 import { resolvePath } from "../tools/paths.ts";
 import { egressRefusal, privateHosts, sandboxOf, VERSION } from "./config.ts";
+import { delegate } from "./delegate.ts";
 import type { Bindings } from "./env.ts";
 import { HOOKS } from "./hooks.ts";
 import { kitOf } from "./kit.ts";
@@ -72,8 +73,15 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
       clock,
       model: hookedModel(createModelPort({ ...env }), HOOKS),
       tools: hookedTools(
-        toolsPort({ box, ...(browser ? { browser } : {}), files: { info: fileInfo } }, (name) =>
-          serverTool(store.session(), servers, name),
+        toolsPort(
+          {
+            box,
+            ...(browser ? { browser } : {}),
+            files: { info: fileInfo },
+            delegate: (task, ctx) =>
+              delegate({ env, files, session: () => store.session() }, task, ctx),
+          },
+          (name) => serverTool(store.session(), servers, name),
         ),
         HOOKS,
       ),
@@ -84,7 +92,7 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
       wake,
       broken,
     },
-    kitOf(env, box),
+    kitOf(env, box, store.session().parent !== ""),
   );
   later.drive = drive;
   const rest = async () => {

@@ -32,10 +32,13 @@ export type SessionStub = Pick<
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
+/** Five bits of each byte, as letters and digits. */
+export const base32 = (bytes: Uint8Array): string =>
+  [...bytes].map((b) => ALPHABET[b & 31]).join("");
+
 /** 26 characters, 130 bits: unguessable, lower-case letters and digits, fit for a host name. */
 export function newSessionId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(26));
-  return [...bytes].map((b) => ALPHABET[b & 31]).join("");
+  return base32(crypto.getRandomValues(new Uint8Array(26)));
 }
 
 export const SESSION_ID = /^[a-z2-7]{26}$/;

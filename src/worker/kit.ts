@@ -2,6 +2,7 @@
 import assistant from "../../prompts/assistant.md";
 import browser from "../../prompts/browser_rules.md";
 import core from "../../prompts/core.md";
+import delegated from "../../prompts/delegate_rules.md";
 import executor from "../../prompts/executor.md";
 import file from "../../prompts/file_rules.md";
 import mcp from "../../prompts/mcp_rules.md";
@@ -13,18 +14,25 @@ import type { Profile } from "../core/profile.ts";
 import type { Kit } from "../core/roles.ts";
 import type { Box } from "../tools/box.ts";
 import { toolsFor } from "../tools/index.ts";
-import { haves } from "./config.ts";
+import { haves, profiles as profilesOf } from "./config.ts";
 import type { Bindings } from "./env.ts";
 import { HOOKS } from "./hooks.ts";
 
 /** The sandbox has an honest word on itself, for whoever is offered its shell. */
-export function kitOf(env: Bindings, { kind, about }: Box): Kit {
+export function kitOf(env: Bindings, { kind, about }: Box, child: boolean): Kit {
   const vars = { ...env };
   const profiles = new Map<string, Profile>();
+  // A specialist delegates nothing.
+  const tools = toolsFor(haves(env, kind)).filter(({ needs }) => !child || needs !== "profiles");
+  const specialists = `- Profiles that delegate_task takes: ${Object.keys(profilesOf(env)).join(", ")}.\n${delegated}`;
+  const own = tools.flatMap(({ toolkit, rules }) => (rules ? [[toolkit, rules]] : []));
   return {
-    tools: toolsFor(haves(env, kind)),
+    tools,
     prompts: { core, planner, executor, reviewer, assistant },
-    rules: { shell: about, file, browser, mcp, message },
+    rules: {
+      ...{ shell: about, file, browser, mcp, message, delegate: specialists },
+      ...Object.fromEntries(own),
+    },
     hooks: HOOKS,
     resolve: (provider, model) => resolve(vars, provider, model),
     profile(provider, model) {

@@ -73,3 +73,47 @@ describe("the HTTP client", () => {
     expect(seen[0]?.headers["content-type"]).toBe("text/plain");
   });
 });
+
+describe("the routes of a session's life", () => {
+  const seenOf = async (act: (client: ReturnType<typeof createClient>) => Promise<unknown>) => {
+    const { client, seen } = clientThat(() => Response.json({ sessions: [] }));
+    await act(client);
+    const { method, url, body } = seen[0] as Seen;
+    return [method, url.replace("https://m.test/api/", ""), body];
+  };
+
+  it("have the address and the body of the contract", async () => {
+    const calls: [ReturnType<typeof seenOf>, unknown[]][] = [
+      [seenOf((c) => c.forkSession("s")), ["POST", "sessions/s/fork", "{}"]],
+      [seenOf((c) => c.forkSession("s", 4)), ["POST", "sessions/s/fork", '{"after_seq":4}']],
+      [seenOf((c) => c.rotateSession("s")), ["POST", "sessions/s/rotate", undefined]],
+      [seenOf((c) => c.exportSession("s")), ["GET", "sessions/s/export", undefined]],
+      [seenOf((c) => c.importSession("x")), ["POST", "sessions/import", "x"]],
+      [seenOf((c) => c.shareSession("s")), ["POST", "sessions/s/share", undefined]],
+      [seenOf((c) => c.unshareSession("s")), ["DELETE", "sessions/s/share", undefined]],
+      [seenOf((c) => c.getShared("l")), ["GET", "shared/l", undefined]],
+      [
+        seenOf((c) => c.sharedEvents("l", { after: 2 })),
+        ["GET", "shared/l/events?after=2", undefined],
+      ],
+      [seenOf((c) => c.readSharedFile("l", "a b")), ["GET", "shared/l/files/a%20b", undefined]],
+      [seenOf((c) => c.getSettings()), ["GET", "settings", undefined]],
+      [seenOf((c) => c.patchSettings({ locale: "zh" })), ["PATCH", "settings", '{"locale":"zh"}']],
+      [seenOf((c) => c.usage({ from: "2026-01-01" })), ["GET", "usage?from=2026-01-01", undefined]],
+    ];
+    for (const [seen, wanted] of calls) expect(await seen).toEqual(wanted);
+  });
+
+  it("resolve the beginning of an id to the one session that has it", async () => {
+    const found = async (ids: string[]) => {
+      const sessions = ids.map((id) => ({ id }));
+      const { client } = clientThat(() => Response.json({ sessions, next_cursor: null }));
+      return (await client.resolveSession("ab"))?.id ?? null;
+    };
+    expect([await found(["abc"]), await found([]), await found(["abc", "abd"])]).toEqual([
+      "abc",
+      null,
+      null,
+    ]);
+  });
+});

@@ -1,0 +1,178 @@
+/** delegate_task: a part of the work goes to a profile of the deployment, in a child session. */
+import { describe, expect } from "vitest";
+import type { SessionView } from "../../src/core/wire.ts";
+import { api, Client, it, until, useVars } from "./support/client.ts";
+import { listed } from "./support/copies.ts";
+import { plant, ring } from "./support/crash.ts";
+import { call, complete, plan, text } from "./support/replies.ts";
+import { Held, type Scripted, scripted } from "./support/upstream.ts";
+
+const answer = (t: string) => call(["agent_response", { text: t }]);
+const delegate = (more: Record<string, unknown> = {}) =>
+  call(["delegate_task", { profile: "tester", task: "Test the thing", brief: "tests", ...more }]);
+
+/** A deployment with one specialist, and the script that it works by. */
+function specialist(script: Scripted[], more: Record<string, unknown> = {}) {
+  const model = scripted(script);
+  const prompt = "You are the tester.";
+  const tester = {
+    provider: "custom",
+    model: model.name,
+    roles: { assistant: { prompt } },
+    ...more,
+  };
+  useVars({ PROFILES: JSON.stringify({ tester }) });
+  return model;
+}
+const offered = (asked: { raw: string } | undefined): string[] =>
+  (JSON.parse(asked?.raw ?? "{}").tools ?? []).map(
+    (t: { function: { name: string } }) => t.function.name,
+  );
+const childOf = async (c: Client): Promise<string> => {
+  const tools = await c.of("tool");
+  return String(tools.find((t) => t.status === "called")?.content?.session_id);
+};
+const view = async (id: string) => (await api(`/api/sessions/${id}`)).json<SessionView>();
+
+describe("delegate_task", () => {
+  it("hands the task to the profile, and its answer is the call's result", async () => {
+    const model = specialist([answer("All is well")]);
+    const c = await Client.create([plan("a"), delegate(), complete()]);
+    const before = (await listed()).length;
+    await c.say("Do it");
+    await c.status("completed");
+    const prompt = model.asked[0]?.body.messages[0]?.content ?? "";
+    expect(prompt).toContain("You are the tester.");
+    expect(model.asked[0]?.raw).toContain("Test the thing");
+    expect(c.model.asked[2]?.body.messages.at(-1)).toMatchObject({
+      role: "tool",
+      content: "All is well",
+    });
+    expect((await c.of("tool")).at(-1)).toMatchObject({
+      name: "delegate",
+      ok: true,
+      brief: "tests",
+    });
+    // Its spending is the parent's too; the list has no more than before.
+    expect((await c.view()).usage.model_calls).toBe(c.model.asked.length + 1);
+    expect((await listed()).length).toBe(before);
+    expect(await view(await childOf(c))).toMatchObject({ status: "completed", mode: "workflow" });
+  });
+
+  it("is offered where there are profiles, to the parent alone, and the rules name them", async () => {
+    const none = await Client.create([text("hi")], { mode: "chat" });
+    await none.say("Hi");
+    await none.status("completed");
+    expect(offered(none.model.asked[0])).not.toContain("delegate_task");
+    const model = specialist([answer("ok")]);
+    const c = await Client.create([plan("a"), delegate(), complete()]);
+    await c.say("Do it");
+    await c.status("completed");
+    expect(offered(c.model.asked[1])).toContain("delegate_task");
+    expect(c.model.asked[1]?.raw).toMatch(/delegate_rules[^<]*tester/);
+    const child = offered(model.asked[0]);
+    expect(child).toContain("shell_exec");
+    expect(child).not.toContain("delegate_task");
+    expect(child).not.toContain("message_ask_user");
+  });
+
+  it("takes files along and brings back what was made or changed, never over what it was not given", async () => {
+    const files = ["in.txt", "new.txt", "mine.txt"];
+    const write = (path: string) => call(["file_write", { path, content: "theirs", brief: "w" }]);
+    const model = specialist([
+      call(["file_read", { path: "in.txt", brief: "r" }]),
+      ...files.map(write),
+      answer("ok"),
+    ]);
+    const c = await Client.create([plan("a"), delegate({ files: ["in.txt"] }), complete()]);
+    for (const path of ["in.txt", "mine.txt"])
+      await c.fetch(`/files/${path}`, { method: "PUT", body: "ours" });
+    await c.say("Do it");
+    await c.status("completed");
+    expect(model.asked[1]?.raw).toContain("ours");
+    const now = await Promise.all(files.map(async (f) => (await c.fetch(`/files/${f}`)).text()));
+    expect(now).toEqual(["theirs", "theirs", "ours"]);
+    expect(c.model.asked[2]?.raw).toMatch(/not brought over: \/workspace\/mine.txt/);
+  });
+
+  it("says which profiles there are, and which file is missing, without starting anything", async () => {
+    const model = specialist([]);
+    const c = await Client.create([
+      plan("a"),
+      delegate({ profile: "nobody" }),
+      delegate({ files: ["no.txt"] }),
+      complete(),
+    ]);
+    await c.say("Do it");
+    await c.status("completed");
+    expect(c.model.asked[2]?.raw).toMatch(/There are: tester/);
+    expect(c.model.asked[3]?.raw).toContain("There is no file no.txt");
+    expect(model.asked).toEqual([]);
+  });
+
+  it("of a specialist that fails is a failure, with the reason", async () => {
+    specialist([{ status: 401, body: '{"error":{"message":"bad key"}}' } as unknown as Scripted]);
+    const c = await Client.create([
+      plan("a"),
+      delegate(),
+      complete(false, "no"),
+      plan(),
+      text("x"),
+    ]);
+    await c.say("Do it");
+    await until(async () => expect((await c.of("tool")).length).toBe(2));
+    expect((await c.of("tool")).at(-1)).toMatchObject({ status: "called", ok: false });
+  });
+
+  it("is bound by what its parent is denied; what needs an approval is refused there", async () => {
+    const model = specialist([
+      call(["file_write", { path: "a", content: "x", brief: "w" }]),
+      answer("could not"),
+    ]);
+    const approval = { shell_exec: "deny", file_write: "ask" };
+    const c = await Client.create([plan("a"), delegate(), complete()], {
+      settings: { tools: { approval } },
+    });
+    await c.say("Do it");
+    await c.status("completed");
+    expect(offered(model.asked[0])).not.toContain("shell_exec");
+    const child = await childOf(c);
+    expect(await (await api(`/api/sessions/${child}/files`)).json()).toEqual({ files: [] });
+    expect((await view(child)).status).toBe("completed");
+  });
+
+  it("is stopped with its parent", async () => {
+    const held = new Held();
+    const model = specialist([held]);
+    const c = await Client.create([plan("a"), delegate()]);
+    await c.say("Do it");
+    await until(() => expect(model.asked).toHaveLength(1));
+    await c.stop();
+    await c.status("stopped");
+    await until(() => expect(model.asked[0]?.aborted).toBe(true));
+    expect((await c.log()).slice(-4)).toEqual([
+      "tool(called)",
+      "plan(updated)",
+      "done(stopped)",
+      "status_update(stopped)",
+    ]);
+  });
+
+  it("is found again when its parent dies: the specialist goes on, and works once", async () => {
+    const held = new Held();
+    const model = specialist([held]);
+    const c = await Client.create([plan("a"), delegate(), complete()]);
+    const crash = await plant(c, -1, "fail");
+    await c.say("Do it");
+    await until(() => expect(model.asked).toHaveLength(1));
+    expect(crash.commits).toBeGreaterThan(0);
+    await plant(c, 1, "fail");
+    await c.fetch("", { method: "PATCH", json: { pinned: true } }).catch(() => {});
+    held.call("agent_response", { text: "Found again" });
+    await until(async () => expect(await ring(c)).toBe(true));
+    await c.status("completed");
+    expect(model.asked).toHaveLength(1);
+    expect(c.model.asked.at(-1)?.raw).toContain("Found again");
+    expect((await c.of("tool")).map((t) => t.status)).toEqual(["calling", "called"]);
+  });
+});
