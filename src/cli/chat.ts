@@ -36,6 +36,7 @@ export class Chat {
   readonly #screen: Screen;
   readonly #ended = Promise.withResolvers<number>();
   #renderer: Renderer;
+  #wanted: Wanted;
   #talk: Talk | null = null;
   #status: Status = "idle";
   #wait: Wait | null = null;
@@ -49,6 +50,7 @@ export class Chat {
   constructor(options: ChatOptions) {
     this.#options = options;
     this.#say = options.say;
+    this.#wanted = options.wanted;
     this.#paint = painter(options.colour);
     this.#screen = new Screen(options.input, options.output, {
       line: (text) => this.#queue(() => this.#line(text)),
@@ -60,7 +62,7 @@ export class Chat {
 
   /** Resolves with the exit code when the person leaves. */
   run(): Promise<number> {
-    const { server, session, wanted } = this.#options;
+    const { server, session } = this.#options;
     this.#screen.open();
     this.#quiet(this.#say("hello", `Dormouse ${server.config.version}`));
     this.#quiet(
@@ -69,7 +71,7 @@ export class Chat {
         : this.#say("provider", server.config.provider),
     );
     if (session) this.#join(session);
-    else if (wanted.session === undefined) this.#quiet(this.#say("fresh"));
+    else this.#quiet(this.#say("fresh"));
     return this.#ended.promise;
   }
 
@@ -102,6 +104,10 @@ export class Chat {
       session,
       onFrames: (frames) => this.#take(frames),
       onState: (state) => this.#connection(state === "offline"),
+      onGone: (error) => {
+        this.#screen.print(this.#paint("bad", wordsFor(error, server.url, this.#say)));
+        this.#begin();
+      },
     });
     this.#status = session.status;
     if (session.wait) this.#renderer.wait(session.wait);
@@ -169,7 +175,7 @@ export class Chat {
     if (word === "/new" && file === "") return this.#begin();
     if (word === "/export") return this.#export(file);
     if (word === "/help") this.#quiet(this.#say("localHelp"));
-    if (!this.#talk) this.#join(await createSession(this.#options.server, this.#options.wanted));
+    if (!this.#talk) this.#join(await createSession(this.#options.server, this.#wanted));
     await this.#send(newId(), text);
   }
   async #send(id: string, text: string): Promise<void> {
@@ -177,7 +183,9 @@ export class Chat {
     await this.#talk?.send({ type: "message", id, text });
   }
 
-  async #begin(): Promise<void> {
+  #begin(): void {
+    // A name stays bound to the session that it was given to.
+    this.#wanted = { ...this.#wanted, key: undefined, session: undefined };
     this.#talk?.close();
     this.#talk = null;
     this.#status = "idle";

@@ -31,8 +31,8 @@ export async function connect(target: Target, say: Say): Promise<Server> {
 }
 
 export interface Wanted {
-  session?: string;
-  key?: string;
+  session?: string | undefined;
+  key?: string | undefined;
   mode?: Mode;
   /** Chosen in the setup: what the harness says is said in it too. */
   language?: Language;

@@ -19,6 +19,8 @@ export interface TalkOptions extends ClientOptions {
   session: Pick<SessionView, "id" | "epoch" | "last_seq">;
   onFrames?(frames: Frame[]): void;
   onState?(state: ConnectionState): void;
+  /** The session is gone, or may no longer be seen; nothing more comes. */
+  onGone?(error: ApiError): void;
   open?: OpenSocket;
 }
 export interface RunOptions {
@@ -59,9 +61,14 @@ export function talk(options: TalkOptions): Talk {
     },
     onState(state) {
       options.onState?.(state);
-      if (state === "offline") void probe(createClient(options), id, fail);
+      if (state === "offline") void probe(createClient(options), id, gone);
     },
   });
+  const gone = (error: ApiError): void => {
+    connection.close();
+    fail(error);
+    options.onGone?.(error);
+  };
   const send = async (frame: Outgoing): Promise<{ seq: number }> => {
     const receipt = await connection.send(frame);
     if (receipt.ok) return receipt;
@@ -98,12 +105,13 @@ export function talk(options: TalkOptions): Talk {
   };
 }
 
+const FINAL: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 /** A socket does not say why it was refused; asking over HTTP does. What passes by itself is waited for. */
-async function probe(client: Client, id: string, fail: (error: ApiError) => void): Promise<void> {
+async function probe(client: Client, id: string, gone: (error: ApiError) => void): Promise<void> {
   try {
     await client.getSession(id);
   } catch (error) {
-    if (error instanceof ApiError && error.status >= 400 && error.status < 500) fail(error);
+    if (error instanceof ApiError && FINAL.has(error.status)) gone(error);
   }
 }
 

@@ -13,9 +13,14 @@ const send = ((url: string, init?: RequestInit) =>
 const options = { baseUrl: ORIGIN, fetch: send, open: openByFetch(send) };
 const client = createClient(options);
 
-async function talking(script: Scripted[], settings = {}): Promise<{ c: Client; t: Talk }> {
+async function talking(
+  script: Scripted[],
+  settings = {},
+): Promise<{ c: Client; t: Talk; gone: ApiError[] }> {
   const c = await Client.create(script, { settings });
-  return { c, t: talk({ ...options, session: await client.getSession(c.id) }) };
+  const gone: ApiError[] = [];
+  const onGone = (error: ApiError) => void gone.push(error);
+  return { c, gone, t: talk({ ...options, session: await client.getSession(c.id), onGone }) };
 }
 const failed = (promise: Promise<unknown>): Promise<ApiError> =>
   promise.then(
@@ -96,7 +101,7 @@ describe("a run", () => {
   }, 30_000);
 
   it("is refused with the server's reason, and ends when the session is gone", async () => {
-    const { c, t } = await talking([{ hang: true }]);
+    const { c, t, gone } = await talking([{ hang: true }]);
     expect(await failed(t.run("  "))).toMatchObject({ code: "invalid_request" });
     const run = failed(t.run("Do it"));
     await c.status("running");
@@ -106,6 +111,7 @@ describe("a run", () => {
     await client.deleteSession(c.id);
     c.deleted = true;
     expect(await run).toMatchObject({ status: 404 });
+    expect(gone.map((e) => e.status)).toEqual([404]);
     t.close();
     expect(await failed(t.run("more"))).toMatchObject({ code: "closed" });
   });
