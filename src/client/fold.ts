@@ -3,7 +3,15 @@ import type { Event, EventData } from "../core/events.ts";
 import { addItem, addRow, changeRow, changeTool, mapRows } from "./items.ts";
 import { foldPlan, foldStep, resume, settleSteps } from "./plan.ts";
 import { enqueue } from "./queue.ts";
-import type { AskItem, ProseItem, Row, ToolItem, View } from "./view.ts";
+import {
+  type AskItem,
+  type Counted,
+  NOTHING_USED,
+  type ProseItem,
+  type Row,
+  type ToolItem,
+  type View,
+} from "./view.ts";
 
 type Stamp = { seq: number; ts: string };
 type Of<N extends Event["event"]> = Extract<Event, { event: N }>;
@@ -108,10 +116,8 @@ function tool(view: View, data: EventData<"tool">, at: Stamp): View {
     };
     return addRow(view, row);
   }
-  const counted = {
-    ...view,
-    usage: { ...view.usage, tool_calls: view.usage.tool_calls + 1 },
-  };
+  const more = (held: Counted) => ({ ...held, tool_calls: held.tool_calls + 1 });
+  const counted = { ...view, usage: more(view.usage), turnUsage: more(view.turnUsage) };
   return changeTool(counted, data.tool_call_id, (row) => ({
     ...row,
     state: data.ok === false ? "failed" : "ok",
@@ -147,16 +153,15 @@ function answer(view: View, data: EventData<"answer">, at: Stamp): View {
 }
 
 function usage(view: View, data: EventData<"usage">): View {
-  const held = view.usage;
-  const sum = {
+  const more = (held: Counted): Counted => ({
     ...held,
     model_calls: held.model_calls + 1,
     input_tokens: held.input_tokens + data.input_tokens,
     output_tokens: held.output_tokens + data.output_tokens,
     cached_tokens: held.cached_tokens + data.cached_tokens,
     measured: held.measured && data.measured,
-  };
-  return { ...view, usage: sum };
+  });
+  return { ...view, usage: more(view.usage), turnUsage: more(view.turnUsage) };
 }
 
 function status(view: View, data: EventData<"status_update">, at: Stamp): View {
@@ -167,7 +172,7 @@ function status(view: View, data: EventData<"status_update">, at: Stamp): View {
     return resume({ ...next, wait: null }, at.ts);
   }
   const clock = { turnStartedAt: at.ts, turnEndedAt: null, pausedAt: null, waitedMs: 0 };
-  return { ...next, run: view.run + 1, wait: null, ...clock };
+  return { ...next, run: view.run + 1, wait: null, turnUsage: NOTHING_USED, ...clock };
 }
 
 function done(view: View, data: EventData<"done">, at: Stamp): View {
@@ -185,6 +190,14 @@ function done(view: View, data: EventData<"done">, at: Stamp): View {
   const { outcome, run } = data;
   const over = { ...ended, run, wait: null, live: [], turnEndedAt: at.ts };
   // An error has said it already, and better.
-  if (outcome === "completed" || over.items.at(-1)?.kind === "error") return over;
-  return addItem(over, { kind: "end", id: `end-${run}`, ...at, outcome, run, interrupted });
+  const told = outcome === "completed" || over.items.at(-1)?.kind === "error";
+  const end = { kind: "end", id: `end-${run}`, ...at, outcome, run, interrupted } as const;
+  return addSum(told ? over : addItem(over, end), at);
+}
+
+function addSum(view: View, at: Stamp): View {
+  const began = view.turnStartedAt ?? at.ts;
+  const workedMs = Math.max(0, Date.parse(at.ts) - Date.parse(began) - view.waitedMs);
+  const usage = view.turnUsage;
+  return addItem(view, { kind: "sum", id: `sum-${at.seq}`, ...at, usage, workedMs });
 }

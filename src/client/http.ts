@@ -54,6 +54,12 @@ export interface EventsPage {
   reset?: boolean;
 }
 
+export interface Share {
+  share_id: string;
+  url: string;
+  upto_seq: number;
+}
+
 type Query = Record<string, string | number | undefined>;
 interface Call {
   query?: Query;
@@ -82,7 +88,12 @@ export function createClient(options: ClientOptions) {
   return {
     ...sessionRoutes(json, nothing),
     ...turnRoutes(json, nothing, request),
+    ...queueRoutes(json, nothing),
+    ...copyRoutes(options, json, nothing, request),
     ...fileRoutes(options, json, nothing, request),
+    /** The owner's own settings, as far as they are stated. */
+    settings: () => json<SettingsLayer>("GET", "/api/settings"),
+    patchSettings: (body: SettingsLayer) => json<SettingsLayer>("PATCH", "/api/settings", { body }),
     config: () => json<Config>("GET", "/api/config"),
     login: (token: string) => nothing("POST", "/api/login", { body: { token } }),
     logout: () => nothing("POST", "/api/logout", { body: {} }),
@@ -130,6 +141,40 @@ function turnRoutes(json: Json, nothing: Nothing, request: Request_) {
       nothing("POST", `${sessionPath(id)}/stop`, { body: clientId ? { id: clientId } : {} }),
     events: (id: string, query: { after?: number; epoch?: string; limit?: number } = {}) =>
       json<EventsPage>("GET", `${sessionPath(id)}/events`, { query }),
+  };
+}
+
+/** Messages that were accepted and not read yet. */
+function queueRoutes(json: Json, nothing: Nothing) {
+  const path = (id: string, message: string) => `${sessionPath(id)}/queue/${segment(message)}`;
+  return {
+    editQueued: (id: string, message: string, text: string) =>
+      json<unknown>("PATCH", path(id, message), { body: { text } }),
+    removeQueued: (id: string, message: string) => nothing("DELETE", path(id, message)),
+  };
+}
+
+/** Copies of a session: a fork, a share, a file with all of it. */
+function copyRoutes(options: ClientOptions, json: Json, nothing: Nothing, request: Request_) {
+  const shared = (share: string) => `/api/shared/${segment(share)}`;
+  return {
+    fork: (id: string, afterSeq?: number) =>
+      json<SessionView>("POST", `${sessionPath(id)}/fork`, {
+        body: afterSeq === undefined ? {} : { after_seq: afterSeq },
+      }),
+    share: (id: string) => json<Share>("POST", `${sessionPath(id)}/share`, { body: {} }),
+    unshare: (id: string) => nothing("DELETE", `${sessionPath(id)}/share`),
+    sharedSession: (share: string) => json<SessionView>("GET", shared(share)),
+    sharedEvents: (share: string, query: { after?: number; limit?: number } = {}) =>
+      json<EventsPage>("GET", `${shared(share)}/events`, { query }),
+    sharedFileUrl: (share: string, file: string) =>
+      `${options.baseUrl}${shared(share)}/files/${filePath(file)}`,
+    exportSession: (id: string) => request("GET", `${sessionPath(id)}/export`),
+    importSession: (bytes: BodyInit) =>
+      json<SessionView>("POST", "/api/sessions/import", {
+        bytes,
+        headers: { "content-type": "application/jsonl" },
+      }),
   };
 }
 

@@ -9,8 +9,10 @@ export {
   type EventsPage,
   type SessionPage,
   type SessionPatch,
+  type Share,
 } from "./http.ts";
 export { newId } from "./id.ts";
+export { withQueued } from "./queue.ts";
 export { fromSnapshot, reduce, reduceAll, withSnapshot } from "./reduce.ts";
 export {
   Connection,

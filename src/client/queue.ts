@@ -5,7 +5,8 @@
  * Q2  Nothing is waiting once the turn has ended.
  */
 import type { Event } from "../core/events.ts";
-import { allRows, type Queued, type View } from "./view.ts";
+import { changeRow } from "./items.ts";
+import { allRows, type Queued, type Row, type UserItem, type View } from "./view.ts";
 
 const isBusy = (view: View) => view.status === "running" || view.wait !== null;
 
@@ -41,4 +42,16 @@ function hasOpenCall(view: View): boolean {
     if (row.kind === "tool" && row.state === "running") return true;
   }
   return false;
+}
+
+/** Its writer has changed a message that was not read yet, or taken it back (null). The server has agreed. */
+export function withQueued(view: View, id: string, text: string | null): View {
+  const queue =
+    text === null
+      ? view.queue.filter((message) => message.id !== id)
+      : view.queue.map((message) => (message.id === id ? { ...message, text } : message));
+  const own = (row: Row): row is UserItem => row.kind === "user" && row.id === id;
+  return changeRow({ ...view, queue }, own, (row) =>
+    text === null ? { ...row, removed: true } : { ...row, text },
+  );
 }

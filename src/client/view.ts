@@ -20,6 +20,8 @@ export interface UserItem extends Base {
   attachments: FileInfo[];
   clientId?: string;
   delivery?: Delivery;
+  /** Its writer took it back before it was read. */
+  removed?: true;
 }
 export interface ProseItem extends Base {
   kind: "prose";
@@ -80,6 +82,13 @@ export interface EndItem extends Base {
   /** What was under way when it ended. */
   interrupted: string | null;
 }
+/** What a turn took, at its end. */
+export interface SumItem extends Base {
+  kind: "sum";
+  usage: Counted;
+  /** Milliseconds of work, without the time it waited for a person. */
+  workedMs: number;
+}
 export type Row =
   | UserItem
   | ProseItem
@@ -90,7 +99,8 @@ export type Row =
   | ReviewItem
   | ReplanItem
   | ErrorItem
-  | EndItem;
+  | EndItem
+  | SumItem;
 /** One step of the plan with everything that happened while it ran. */
 export interface StepItem extends Base {
   kind: "step";
@@ -117,6 +127,16 @@ export interface Queued {
   text: string;
   delivery: Delivery;
 }
+/** Usage as far as events tell it; what it cost stands in the snapshot. */
+export type Counted = Omit<Usage, "cost_usd">;
+export const NOTHING_USED: Counted = {
+  model_calls: 0,
+  tool_calls: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_tokens: 0,
+  measured: true,
+};
 export interface LiveText {
   id: string;
   text: string;
@@ -142,8 +162,9 @@ export interface View {
   wait: Wait | null;
   /** Messages that were accepted and, as far as events tell, not read yet. */
   queue: Queued[];
-  /** Counted from events; what it cost stands in the snapshot. */
-  usage: Omit<Usage, "cost_usd">;
+  usage: Counted;
+  /** Of the turn under way, or the last one. */
+  turnUsage: Counted;
   /** Text under way, by message id, oldest first. */
   live: LiveText[];
   retry: { until: string; reason: string } | null;
@@ -170,14 +191,8 @@ export const EMPTY_VIEW: View = {
   plan: null,
   wait: null,
   queue: [],
-  usage: {
-    model_calls: 0,
-    tool_calls: 0,
-    input_tokens: 0,
-    output_tokens: 0,
-    cached_tokens: 0,
-    measured: true,
-  },
+  usage: NOTHING_USED,
+  turnUsage: NOTHING_USED,
   live: [],
   retry: null,
   turnStartedAt: null,

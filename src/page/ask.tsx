@@ -13,8 +13,9 @@ import { wordsFor } from "./api.ts";
 import { StopButton, useDraft } from "./composer.tsx";
 import { Icon, Sleeper } from "./icons.tsx";
 import { t } from "./strings.ts";
-import { Text } from "./text.tsx";
+import { Rich } from "./text.tsx";
 import { TextBox } from "./text-box.tsx";
+import { plainText } from "./viewers/terminal.ts";
 
 interface Props {
   wait: Wait;
@@ -44,7 +45,7 @@ export function Ask({ wait, onAnswer, onStop }: Props) {
         <Icon name="dot" /> {t(wait.kind)}
       </h2>
       <div class="ask-text">
-        <Text text={wait.text} />
+        <Rich text={wait.text} />
       </div>
       {wait.tool && <WhatRuns tool={wait.tool} />}
       {wait.kind === "question" ? (
@@ -127,7 +128,7 @@ function Options(props: { options: string[]; busy: boolean; onChoose(option: str
           disabled={props.busy}
           onClick={() => props.onChoose(option)}
         >
-          {i < 9 && <kbd>{i + 1}</kbd>} <span>{option}</span>
+          {i < 9 && <kbd>{i + 1}</kbd>} <span dir="auto">{option}</span>
         </button>
       ))}
     </div>
@@ -184,7 +185,10 @@ function WhatRuns({ tool }: { tool: NonNullable<Wait["tool"]> }) {
       {Object.entries(tool.args).map(([name, value]) => (
         <div key={name} class="argument">
           <span class="muted">{name}</span>
-          <pre>{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</pre>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long command is scrolled by keys. */}
+          <pre tabIndex={0}>
+            {plainText(typeof value === "string" ? value : JSON.stringify(value, null, 2))}
+          </pre>
         </div>
       ))}
     </div>

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import {
   ApiError,
+  allRows,
   Connection,
   type ConnectionState,
   EMPTY_VIEW,
@@ -10,8 +11,10 @@ import {
   type Receipt,
   reduceAll,
   type View,
+  withQueued,
 } from "../client/index.ts";
-import { api } from "./api.ts";
+import { api, errorWords } from "./api.ts";
+import { t } from "./strings.ts";
 import { type Outbox, useOutbox } from "./use-outbox.ts";
 
 export interface LiveSession extends Omit<Outbox, "arrived"> {
@@ -24,18 +27,25 @@ export interface LiveSession extends Omit<Outbox, "arrived"> {
   gone: ApiError | null;
   answer(waitId: string, given: { text?: string; approved?: boolean }): Promise<Receipt>;
   stop(): void;
+  /** Changes a message that was not read yet, or takes it back (null). The words say what went wrong. */
+  editQueued(message: string, text: string | null): Promise<string | null>;
+  /** How often the server began the log anew while it was watched. */
+  rebuilt: number;
 }
 
 export function useSession(id: string): LiveSession {
   const [view, setView] = useState(EMPTY_VIEW);
   const [connection, setConnection] = useState<ConnectionState>("connecting");
   const [gone, setGone] = useState<ApiError | null>(null);
+  const [rebuilt, setRebuilt] = useState(0);
   const live = useRef<Connection | null>(null);
   const latest = useRef(EMPTY_VIEW);
   const { arrived, ...outbox } = useOutbox(id, live);
 
   useEffect(() => {
     const onFrames = (frames: Frame[]) => {
+      const known = latest.current.lastSeq > 0;
+      if (known && frames.some((f) => f.type === "reset")) setRebuilt((n) => n + 1);
       latest.current = reduceAll(latest.current, frames);
       arrived(frames, latest.current.lastSeq);
       setView(latest.current);
@@ -54,7 +64,42 @@ export function useSession(id: string): LiveSession {
     [],
   );
   const stop = useCallback(() => void live.current?.send({ type: "stop", id: newId() }), []);
-  return { id, view, ready: view.snapshot !== null, connection, gone, ...outbox, answer, stop };
+  const editQueued = useCallback(
+    async (message: string, text: string | null): Promise<string | null> => {
+      const problem = await changeQueued(id, latest.current, message, text);
+      if (problem) return problem;
+      latest.current = withQueued(latest.current, message, text);
+      setView(latest.current);
+      return null;
+    },
+    [id],
+  );
+  const ready = view.snapshot !== null;
+  const state = { id, view, ready, connection, gone, rebuilt };
+  return { ...state, ...outbox, answer, stop, editQueued };
+}
+
+/** The snapshot says by which name the server holds it; the log knows a message by its own. */
+async function changeQueued(
+  id: string,
+  view: View,
+  message: string,
+  text: string | null,
+): Promise<string | null> {
+  let client: string | undefined;
+  for (const row of allRows(view.items)) {
+    if (row.kind === "user" && row.id === message) client = row.clientId;
+  }
+  try {
+    const { queue } = await api.getSession(id);
+    const held = queue.find((entry) => entry.id === message || entry.id === client);
+    if (!held) return t("alreadyRead");
+    if (text === null) await api.removeQueued(id, held.id);
+    else await api.editQueued(id, held.id, text);
+    return null;
+  } catch (error) {
+    return errorWords(error);
+  }
 }
 
 /** Connects, and reconnects at once when the network is back or the page is looked at again. */

@@ -171,9 +171,11 @@ describe("the story as a person sees it", () => {
       "step",
       "step",
       "prose",
+      "sum",
       "user",
       "step",
       "end",
+      "sum",
     ]);
     const second = view.items[3];
     expect(second?.kind === "step" && second.rows.map((r) => r.kind)).toEqual([
@@ -207,8 +209,8 @@ describe("the story as a person sees it", () => {
 
   it("says what was interrupted, and leaves no step running, when a turn is stopped", () => {
     const view = fold(STORY);
-    expect(view.items.at(-1)).toMatchObject({ outcome: "stopped", interrupted: "do 1" });
-    const last = view.items.at(-2);
+    expect(view.items.at(-2)).toMatchObject({ outcome: "stopped", interrupted: "do 1" });
+    const last = view.items.at(-3);
     expect(last?.kind === "step" && last.step.status).toBe("pending");
     expect(view.open).toBe(-1);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { plainText } from "../../src/page/terminal.ts";
+import { plainText } from "../../src/page/viewers/terminal.ts";
 
 describe("terminal output as plain text", () => {
   it("T1: drops colours, titles, links and cursor moves", () => {

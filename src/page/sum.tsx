@@ -1,0 +1,20 @@
+/** What a turn took: one quiet line at its end. */
+import type { Counted } from "../client/index.ts";
+import { count } from "./numbers.ts";
+import { t } from "./strings.ts";
+import { short } from "./time.ts";
+
+export function Sum({ usage, workedMs }: { usage: Counted; workedMs: number }) {
+  if (usage.model_calls === 0) return null;
+  const tokens = usage.input_tokens + usage.output_tokens;
+  const parts = [
+    t("sumTime", { time: short(workedMs) }),
+    t("sumCalls", { n: count(usage.model_calls) }),
+    t(usage.measured ? "sumTokens" : "sumTokensAbout", { n: count(tokens) }),
+  ];
+  return (
+    <p class="line sum" data-testid="sum">
+      {parts.join(" · ")}
+    </p>
+  );
+}
