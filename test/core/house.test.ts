@@ -29,9 +29,11 @@ const PACKAGES: Record<string, string[]> = {
 };
 
 const importsOf = (file: string): string[] =>
-  [...readFileSync(join(SRC, file), "utf8").matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(
-    (m) => m[1] as string,
-  );
+  [
+    ...readFileSync(join(SRC, file), "utf8").matchAll(
+      /(?<![\w/])(?:from|import)\s*\(?\s*"([^"]+)"/g,
+    ),
+  ].map((m) => m[1] as string);
 const folder = (file: string) => file.split("/")[0] as string;
 const target = (file: string, spec: string) => relative(SRC, join(SRC, dirname(file), spec));
 const own = (file: string) => importsOf(file).filter((spec) => spec.startsWith("."));
