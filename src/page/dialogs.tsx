@@ -1,13 +1,13 @@
-/** The one dialog that is open, if any. Large ones come when they are first opened. */
+/** The one dialog that is open, if any. Large ones come when they are first opened; not the one that is typed into. */
 import type { Config } from "../core/wire.ts";
 import { Help } from "./help.tsx";
 import { lazyPart, useLazy } from "./lazy.ts";
+import { Palette } from "./palette.tsx";
 import { Rename } from "./rename.tsx";
 import type { DialogShown } from "./shell.ts";
 import type { SessionList } from "./use-sessions.ts";
 
 const settings = lazyPart(() => import("./settings/dialog.tsx"));
-const palette = lazyPart(() => import("./palette.tsx"));
 const share = lazyPart(() => import("./share/dialog.tsx"));
 
 interface Props {
@@ -20,7 +20,6 @@ interface Props {
 export function Dialogs({ shown, config, list, onShow }: Props) {
   const close = () => onShow(null);
   const settingsPart = useLazy(settings, shown?.type === "settings");
-  const palettePart = useLazy(palette, shown?.type === "palette");
   const sharePart = useLazy(share, shown?.type === "share");
   switch (shown?.type) {
     case "rename":
@@ -36,7 +35,7 @@ export function Dialogs({ shown, config, list, onShow }: Props) {
         )
       );
     case "palette":
-      return palettePart && <palettePart.Palette list={list} onShow={onShow} onClose={close} />;
+      return <Palette list={list} onShow={onShow} onClose={close} />;
     default:
       return null;
   }

@@ -112,7 +112,7 @@ function Line({ id, choice, chosen, onChoose }: LineProps) {
 const toChoice = (session: SessionInfo): Choice => ({
   id: session.id,
   label: session.title || t("untitled"),
-  icon: session.pinned ? "pin" : "other",
+  icon: session.pinned ? "pin" : "talk",
   session,
   act: () => goTo(session.id),
 });

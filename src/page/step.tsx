@@ -39,7 +39,7 @@ export const StepGroup = memo(function StepGroup(props: Props) {
   const rows = from > 0 ? all.slice(from) : all;
   return (
     <section class={`step step-${state}`} data-testid="step" data-state={state}>
-      <h3>
+      <h2>
         <button
           type="button"
           class="step-head"
@@ -55,7 +55,7 @@ export const StepGroup = memo(function StepGroup(props: Props) {
           <Elapsed item={item} pausedAt={pausedAt} />
           <StateMark state={pausedAt ? "waiting" : state} quiet={state === "completed"} />
         </button>
-      </h3>
+      </h2>
       {rows.length > 0 && (
         <div class="step-rows">
           {from > 0 && (

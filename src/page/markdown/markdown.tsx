@@ -101,9 +101,9 @@ function Inline({ token, inner }: { token: MarkedToken; inner: Inner }) {
   }
 }
 
-/** Styled by its depth; for a reader all are one level, below the step or the message that holds them. */
+/** Styled by its depth; for a reader all are one level, that of the steps. */
 function Heading({ level, children }: { level: number; children: ComponentChildren }) {
-  return <h4 class={`heading heading-${Math.min(level, 4)}`}>{children}</h4>;
+  return <h2 class={`heading heading-${Math.min(level, 4)}`}>{children}</h2>;
 }
 
 function List({ list, depth }: { list: Tokens.List; depth: number }) {
