@@ -21,5 +21,10 @@ export function errorWords(error: unknown): string {
   if (error instanceof ApiError) return wordsFor(error.code, error.message);
   return error instanceof Error ? error.message : String(error);
 }
+/** For what a server may not have: there a 404 is not about the session that stands on the screen. */
+export const newerWords = (error: unknown): string =>
+  error instanceof ApiError && error.status === 404 && error.code === "not_found"
+    ? t("errMissing")
+    : errorWords(error);
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 401;

@@ -3,7 +3,7 @@ import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "p
 import type { FileInfo } from "../core/events.ts";
 import { activity, announcement } from "./activity.ts";
 import { Acts } from "./acts.ts";
-import { api, errorWords } from "./api.ts";
+import { api, errorWords, newerWords } from "./api.ts";
 import { Detail, type Shown } from "./detail.tsx";
 import { Dock } from "./dock.tsx";
 import { FilesAt, filesOfSession } from "./files/files-at.ts";
@@ -102,7 +102,7 @@ function useActs(session: LiveSession): { acts: Acts; offer: { text: string; cou
             goTo(copy.id);
             shell.say({ text: t("forked") });
           },
-          (error: unknown) => shell.say({ text: errorWords(error), problem: true }),
+          (error: unknown) => shell.say({ text: newerWords(error), problem: true }),
         ),
       reuse: (text) => setOffer((now) => ({ text, count: now.count + 1 })),
       editQueued,

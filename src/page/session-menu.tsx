@@ -1,7 +1,7 @@
 /** What can be done with a whole session, in the list and in its head alike. */
 import { useContext } from "preact/hooks";
 import type { SessionInfo } from "../core/wire.ts";
-import { api, errorWords } from "./api.ts";
+import { api, newerWords } from "./api.ts";
 import { save } from "./files/save.ts";
 import { Menu, type MenuItem } from "./menu.tsx";
 import { goTo } from "./route.ts";
@@ -16,7 +16,7 @@ interface Props {
 
 export function SessionMenu({ session, small = false, onChanged }: Props) {
   const shell = useContext(Shell);
-  const failed = (error: unknown) => shell.say({ text: errorWords(error), problem: true });
+  const failed = (error: unknown) => shell.say({ text: newerWords(error), problem: true });
   const { id, pinned } = session;
   const pin = () =>
     void api.patchSession(id, { pinned: !pinned }).then((changed) => {

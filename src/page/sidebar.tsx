@@ -1,7 +1,7 @@
 /** The list of sessions: what needs you, what works, what is done. */
 import { useContext, useRef } from "preact/hooks";
 import type { SessionInfo } from "../core/wire.ts";
-import { api, errorWords } from "./api.ts";
+import { api, newerWords } from "./api.ts";
 import { IconButton } from "./head.tsx";
 import { Icon } from "./icons.tsx";
 import { goTo, sessionHref } from "./route.ts";
@@ -148,7 +148,7 @@ function ImportButton() {
         shell.reload();
         shell.say({ text: t("imported") });
       },
-      (error: unknown) => shell.say({ text: errorWords(error), problem: true }),
+      (error: unknown) => shell.say({ text: newerWords(error), problem: true }),
     );
   };
   return (

@@ -13,7 +13,7 @@ import {
   type View,
   withQueued,
 } from "../client/index.ts";
-import { api, errorWords } from "./api.ts";
+import { api, newerWords } from "./api.ts";
 import { t } from "./strings.ts";
 import { type Outbox, useOutbox } from "./use-outbox.ts";
 
@@ -98,7 +98,7 @@ async function changeQueued(
     else await api.editQueued(id, held.id, text);
     return null;
   } catch (error) {
-    return errorWords(error);
+    return newerWords(error);
   }
 }
 

@@ -230,6 +230,24 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
     await context.close();
   });
 
+  it("shows a changed plan as one line that opens to what was and what is", async () => {
+    const step = (id: string, description: string) =>
+      ({ id, description, status: "pending" }) as const;
+    const log = events([
+      user("u", "go"),
+      now("running", "planning"),
+      { event: "plan", data: { op: "created", steps: [step("1", "walk"), step("2", "rest")] } },
+      { event: "plan", data: { op: "updated", steps: [step("1", "walk"), step("3", "run")] } },
+    ]);
+    const { context, page } = await open((socket, after_) => hello(socket, after_, log));
+    const changed = page.locator(".replan");
+    await changed.getByText("Plan changed").click();
+    await changed.getByText("rest").waitFor();
+    await changed.getByText("run").waitFor();
+    await page.getByTestId("plan").getByText("0 / 2").waitFor();
+    await context.close();
+  });
+
   it("has had no error in its console", () => {
     assert.deepEqual(chromium.problems, []);
   });

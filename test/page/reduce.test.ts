@@ -8,6 +8,7 @@ import {
   reduce,
   reduceAll,
   type View,
+  withQueued,
 } from "../../src/client/index.ts";
 import type { Event, EventBody } from "../../src/core/events.ts";
 import { DEFAULTS } from "../../src/core/settings.ts";
@@ -345,5 +346,49 @@ describe("R3: live text", () => {
     const ended = reduce(running, STORY[8] as Event);
     expect(tool(ended)).toMatchObject({ live: "", content: { output: "ok" } });
     expect(reduce(ended, output)).toEqual(ended);
+  });
+});
+
+describe("a message that its writer changes before it is read", () => {
+  const busy = fold(
+    stamp([user("u", "go"), status("running", "executing"), user("m", "and this")]),
+  );
+
+  it("has the new words, in the timeline and in the queue", () => {
+    const changed = withQueued(busy, "m", "and that");
+    expect(changed.queue).toMatchObject([{ id: "m", text: "and that" }]);
+    expect(changed.items.at(-1)).toMatchObject({ text: "and that" });
+  });
+
+  it("is marked as taken back, and no longer waits", () => {
+    const changed = withQueued(busy, "m", null);
+    expect(changed.queue).toEqual([]);
+    expect(changed.items.at(-1)).toMatchObject({ removed: true });
+  });
+});
+
+describe("what a turn took", () => {
+  it("stands at its end, without the time it waited and without earlier turns", () => {
+    const view = fold(
+      stamp([
+        user("u", "one"),
+        status("running", "planning"),
+        usage,
+        done("completed"),
+        status("completed", "completed"),
+        user("v", "two"),
+        status("running", "planning"),
+        usage,
+        usage,
+        says("q", "Which?", "question"),
+        status("waiting", "waiting"),
+        status("running", "executing"),
+        done("completed", 2),
+      ]),
+    );
+    const sums = view.items.filter((item) => item.kind === "sum");
+    expect(sums.map((sum) => sum.usage.model_calls)).toEqual([1, 2]);
+    expect(sums[1]?.workedMs).toBe(5_000);
+    expect(view.usage.model_calls).toBe(3);
   });
 });

@@ -57,7 +57,7 @@ export async function startChromium(origin: () => string): Promise<Chromium> {
   const open = async (options: BrowserContextOptions = {}): Promise<Opened> => {
     const viewport = { width: 1440, height: 900 };
     const context = await browser.newContext({ viewport, locale: "en-US", ...options });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(30_000);
     await context.addInitScript(() => {
       addEventListener("securitypolicyviolation", (e) => {
         console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`);

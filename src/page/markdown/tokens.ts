@@ -39,7 +39,7 @@ const NAMED: Record<string, string> = {
 export const decoded = (text: string): string =>
   text.includes("&")
     ? text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]+));/gi, (whole, hex, number, name) => {
-        if (name) return NAMED[name] ?? whole;
+        if (name) return Object.hasOwn(NAMED, name) ? (NAMED[name] as string) : whole;
         const code = hex ? Number.parseInt(hex, 16) : Number(number);
         return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code).toWellFormed() : "\ufffd";
       })

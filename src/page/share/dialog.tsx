@@ -1,7 +1,7 @@
 /** A link that shows a session to others as it is now: read-only, without settings, and only the files it names. */
 import { useState } from "preact/hooks";
 import type { SessionInfo } from "../../core/wire.ts";
-import { api, errorWords } from "../api.ts";
+import { api, newerWords } from "../api.ts";
 import { CopyButton } from "../copy.tsx";
 import { Dialog } from "../dialog.tsx";
 import { sharedUrl } from "../route.ts";
@@ -19,7 +19,7 @@ export function ShareDialog({ session, onClose }: { session: SessionInfo; onClos
     try {
       await does();
     } catch (error) {
-      setProblem(errorWords(error));
+      setProblem(newerWords(error));
     }
     setBusy(false);
   };
