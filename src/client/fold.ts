@@ -147,6 +147,7 @@ function answer(view: View, data: EventData<"answer">, at: Stamp): View {
     ts: at.ts,
     ...(data.text !== undefined && { text: data.text }),
     ...(data.approved !== undefined && { approved: data.approved }),
+    ...(data.attachments && { attachments: data.attachments }),
   };
   const open = view.wait?.wait_id === data.wait_id ? { ...view, wait: null } : view;
   return changeRow(open, mine, (ask) => ({ ...ask, answer: given }));

@@ -48,7 +48,7 @@ export interface AskItem extends Base {
   kind: "ask";
   text: string;
   wait: Wait | null;
-  answer: { text?: string; approved?: boolean; ts: string } | null;
+  answer: { text?: string; approved?: boolean; attachments?: FileInfo[]; ts: string } | null;
   /** The turn ended before an answer came. */
   closed: boolean;
 }

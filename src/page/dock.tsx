@@ -17,6 +17,8 @@ export function Dock({ session, offer }: Props) {
       key={wait.wait_id}
       wait={wait}
       onAnswer={(given) => session.answer(wait.wait_id, given)}
+      onMessage={session.send}
+      session={() => Promise.resolve(session.id)}
       onStop={session.stop}
     />
   );

@@ -120,6 +120,7 @@ function Asked({ row }: { row: AskItem }) {
       <p class={said ? "given" : "line"} dir="auto">
         {said ?? t("unanswered")}
       </p>
+      <Attachments files={answer?.attachments ?? []} />
     </article>
   );
 }

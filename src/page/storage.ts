@@ -24,6 +24,11 @@ export const readChoice = (key: string): string | null =>
 export const writeChoice = (key: string, value: string): void =>
   attempt(() => localStorage.setItem(key, value), undefined);
 
+/** Keys without Ctrl or ⌘ do something; who dictates or has a tremor turns them off. */
+const KEYS = "single-keys";
+export const singleKeys = (): boolean => readChoice(KEYS) !== "off";
+export const setSingleKeys = (on: boolean): void => writeChoice(KEYS, on ? "on" : "off");
+
 export function readTheme(): Theme {
   const held = readChoice("theme");
   return NAMES.find((name) => name === held) ?? "auto";

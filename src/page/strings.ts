@@ -134,6 +134,7 @@ const TABLE = {
   errBusy: ["It is busy with a task.", "正在处理任务。"],
   errTooLarge: ["That is too long to send.", "内容太长，无法发送。"],
   home: ["Start a new session", "开始新会话"],
+  seconds: ["{n} s", "{n} 秒"],
   justNow: ["now", "刚刚"],
 
   loading: ["Loading …", "正在加载……"],

@@ -23,8 +23,8 @@ const tenths = new Intl.NumberFormat(locale, {
 });
 /** `0.4 s`, `12 s`, `2:05`. */
 export function short(ms: number): string {
-  if (ms < 9_950) return `${tenths.format(Math.max(0, ms) / 1000)} s`;
-  return ms < 60_000 ? `${Math.round(ms / 1000)} s` : clock(ms);
+  if (ms < 9_950) return t("seconds", { n: tenths.format(Math.max(0, ms) / 1000) });
+  return ms < 60_000 ? t("seconds", { n: Math.round(ms / 1000) }) : clock(ms);
 }
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "narrow" });

@@ -14,6 +14,7 @@ import {
   withQueued,
 } from "../client/index.ts";
 import { api, newerWords } from "./api.ts";
+import { painter } from "./paint.ts";
 import { t } from "./strings.ts";
 import { type Outbox, useOutbox } from "./use-outbox.ts";
 
@@ -43,18 +44,29 @@ export function useSession(id: string): LiveSession {
   const { arrived, ...outbox } = useOutbox(id, live);
 
   useEffect(() => {
+    let undrawn: Frame[] = [];
+    const paint = painter(() => {
+      arrived(undrawn, latest.current.lastSeq);
+      undrawn = [];
+      setView(latest.current);
+    });
     const onFrames = (frames: Frame[]) => {
       const known = latest.current.lastSeq > 0;
       if (known && frames.some((f) => f.type === "reset")) setRebuilt((n) => n + 1);
-      latest.current = reduceAll(latest.current, frames);
-      arrived(frames, latest.current.lastSeq);
-      setView(latest.current);
+      const next = reduceAll(latest.current, frames);
+      latest.current = next;
+      undrawn.push(...frames);
+      paint.soon(next.lastSeq < (next.snapshot?.last_seq ?? 0));
     };
     const onState = (next: ConnectionState) => {
       setConnection(next);
       if (next === "offline") probe(id, setGone);
     };
-    return follow(id, live, onFrames, onState);
+    const leave = follow(id, live, onFrames, onState);
+    return () => {
+      paint.stop();
+      leave();
+    };
   }, [id]);
 
   const answer = useCallback(

@@ -1,6 +1,7 @@
 /** Keys that work everywhere: ⌘K or Ctrl-K finds, `?` explains. The list stands in help.tsx. */
 import { useEffect } from "preact/hooks";
 import type { DialogShown } from "./shell.ts";
+import { singleKeys } from "./storage.ts";
 
 const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
@@ -19,7 +20,7 @@ export function useShortcuts(
       const modal = document.querySelector("dialog[open]") !== null;
       if (event.isComposing || modal) return;
       if (command && key === "k") act(event, () => open({ type: "palette" }));
-      else if (command || event.altKey || isField(event.target)) return;
+      else if (command || event.altKey || isField(event.target) || !singleKeys()) return;
       else if (event.key === "?") act(event, () => open({ type: "help" }));
       else if (key === "n") act(event, openNew);
       else if (event.key === "/") act(event, focusComposer);

@@ -44,8 +44,20 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
     return opened;
   }
   const shown = (page: Page, text: string) => page.getByText(text, { exact: true });
-  /** As a browser does when its network is back; the wait of the back-off is not waited for. */
-  const online = (page: Page) => page.evaluate(() => dispatchEvent(new Event("online")));
+  /** As a browser does when its network is back, until the page has connected so often. */
+  const back = (page: Page, connections: () => number, wanted: number) =>
+    until(`connection ${wanted}`, async () => {
+      await page.evaluate(() => dispatchEvent(new Event("online")));
+      return connections() >= wanted;
+    });
+  /** Connected again, and nothing said yet: until then the page is offline. */
+  const gate = () => {
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    return { opened, open: () => open() };
+  };
   const hello = (socket: WebSocketRoute, after_: number, log = events([])) => {
     for (const frame of greeting(snapshot({ last_seq: log.length }), after_, log))
       send(socket, frame);
@@ -88,9 +100,7 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
     await shown(page, "one two three four five").waitFor();
     for (const wanted of [2, 3]) {
       await held?.close();
-      await page.getByTestId("offline").waitFor();
-      await online(page);
-      await until(`connection ${wanted}`, () => cursors.length === wanted);
+      await back(page, () => cursors.length, wanted);
       await shown(page, TEXT).waitFor();
       assert.equal(await shown(page, TEXT).count(), 1);
     }
@@ -109,14 +119,16 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
       now("waiting", "waiting"),
     ]);
     const cursors: number[] = [];
+    const again = gate();
     const { context, page } = await open((socket, after_, times) => {
       cursors.push(after_);
-      if (times > 1) return hello(socket, after_, log);
+      if (times > 1) return void again.opened.then(() => hello(socket, after_, log));
       hello(socket, after_, log.slice(0, 2));
       send(socket, log[4] as (typeof log)[number]);
     });
     await page.getByText("No connection").waitFor();
-    await online(page);
+    await back(page, () => cursors.length, 2);
+    again.open();
     await page.getByTestId("question").getByText("Which colour?").waitFor();
     assert.deepEqual(cursors, [0, 2]);
     assert.equal(await page.getByTestId("question").count(), 1);
@@ -125,8 +137,12 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
 
   it("says that it is offline, keeps what is written meanwhile, and sends it once when it is back", async () => {
     const got: { id: string; text: string }[] = [];
+    const again = gate();
+    let connections = 0;
     const { context, page } = await open((socket, after_, times) => {
-      hello(socket, after_);
+      connections = times;
+      if (times === 1) hello(socket, after_);
+      else void again.opened.then(() => hello(socket, after_));
       socket.onMessage((text) => {
         const frame = JSON.parse(String(text)) as { type: string; id: string; text: string };
         if (frame.type !== "message") return;
@@ -143,7 +159,8 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
     await say(page, "written in a tunnel");
     await page.getByTestId("offline").waitFor();
     await page.getByText("sending …").waitFor();
-    await online(page);
+    await back(page, () => connections, 2);
+    again.open();
     await page.getByTestId("user").getByText("written in a tunnel").waitFor();
     assert.equal(await page.getByText("written in a tunnel").count(), 1);
     assert.equal(got.length, 2);
@@ -152,19 +169,19 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
   });
 
   it("shows the new history, and says so, when the server begins the log anew", async () => {
+    let held: WebSocketRoute | undefined;
+    let connections = 0;
     const { context, page } = await open((socket, after_, times) => {
-      if (times === 1) {
-        hello(socket, after_, events([user("u", "the old one")]));
-        socket.onMessage(() => undefined);
-        return void setTimeout(() => socket.close(), 200);
-      }
+      connections = times;
+      held = socket;
+      if (times === 1) return hello(socket, after_, events([user("u", "the old one")]));
       const session = snapshot({ epoch: "e2", last_seq: 1 });
       send(socket, { type: "reset", epoch: "e2", last_seq: 1, session });
       for (const event of events([user("v", "the new one")])) send(socket, event);
     });
     await page.getByText("the old one").waitFor();
-    await page.getByTestId("offline").waitFor();
-    await online(page);
+    await held?.close();
+    await back(page, () => connections, 2);
     await page.getByText("the new one").waitFor();
     await page.getByText("The history was built anew").waitFor();
     assert.equal(await page.getByText("the old one").count(), 0);

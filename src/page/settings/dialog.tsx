@@ -6,10 +6,17 @@ import type { Config, SessionInfo } from "../../core/wire.ts";
 import { api, errorWords } from "../api.ts";
 import { Dialog } from "../dialog.tsx";
 import { Shell } from "../shell.ts";
-import { applyTheme, readChoice, readTheme, writeChoice } from "../storage.ts";
+import {
+  applyTheme,
+  readChoice,
+  readTheme,
+  setSingleKeys,
+  singleKeys,
+  writeChoice,
+} from "../storage.ts";
 import { LOCALE_CHOICE, t } from "../strings.ts";
 import { type Draft, toDraft, toPatch } from "./draft.ts";
-import { ChoiceField } from "./fields.tsx";
+import { ChoiceField, SwitchField } from "./fields.tsx";
 import { SettingsForm } from "./form.tsx";
 
 interface Props {
@@ -41,36 +48,48 @@ export function SettingsDialog({ session, config, onClose }: Props) {
 /** Kept by the browser, in force at once. */
 function PageFields() {
   const [theme, setTheme] = useState(readTheme);
+  const [keys, setKeys] = useState(singleKeys);
   const held = readChoice(LOCALE_CHOICE);
   return (
-    <div class="field-row">
-      <ChoiceField
-        label={t("themeField")}
-        value={theme}
-        options={[
-          ["auto", t("themeAuto")],
-          ["light", t("themeLight")],
-          ["dark", t("themeDark")],
-        ]}
-        onChange={(next) => {
-          applyTheme(next);
-          setTheme(next);
+    <>
+      <div class="field-row">
+        <ChoiceField
+          label={t("themeField")}
+          value={theme}
+          options={[
+            ["auto", t("themeAuto")],
+            ["light", t("themeLight")],
+            ["dark", t("themeDark")],
+          ]}
+          onChange={(next) => {
+            applyTheme(next);
+            setTheme(next);
+          }}
+        />
+        <ChoiceField
+          label={t("pageLocale")}
+          value={held === "en" || held === "zh" ? held : "auto"}
+          options={[
+            ["auto", t("themeAuto")],
+            ["en", "English"],
+            ["zh", "中文"],
+          ]}
+          onChange={(next) => {
+            writeChoice(LOCALE_CHOICE, next);
+            location.reload();
+          }}
+        />
+      </div>
+      <SwitchField
+        label={t("singleKeys")}
+        hint={t("singleKeysHint")}
+        on={keys}
+        onChange={(on) => {
+          setSingleKeys(on);
+          setKeys(on);
         }}
       />
-      <ChoiceField
-        label={t("pageLocale")}
-        value={held === "en" || held === "zh" ? held : "auto"}
-        options={[
-          ["auto", t("themeAuto")],
-          ["en", "English"],
-          ["zh", "中文"],
-        ]}
-        onChange={(next) => {
-          writeChoice(LOCALE_CHOICE, next);
-          location.reload();
-        }}
-      />
-    </div>
+    </>
   );
 }
 

@@ -15,6 +15,8 @@ export const SETTINGS = {
   themeLight: ["light", "浅色"],
   themeDark: ["dark", "深色"],
   pageLocale: ["Language of this page", "页面语言"],
+  singleKeys: ["Shortcuts of one key", "单键快捷键"],
+  singleKeysHint: ["N, /, ? and the digits of an answer.", "N、/、? 以及回答的数字键。"],
   answerLocale: ["Language of answers", "回答语言"],
   localeAuto: ["as you write", "跟随你的语言"],
   provider: ["Provider", "模型服务"],
