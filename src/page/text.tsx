@@ -10,6 +10,7 @@ import type { ComponentChildren } from "preact";
 import { blocks, safeUrl } from "./blocks.ts";
 import { lazyPart, useLazy } from "./lazy.ts";
 import { memo } from "./memo.ts";
+import { readable } from "./viewers/terminal.ts";
 
 const INLINE = /`([^`\n]+)`|((?:https?:\/\/|mailto:)[^\s<>"'`)\]}]+)/g;
 
@@ -39,7 +40,7 @@ function Inline({ text }: { text: string }) {
 export function Line({ text }: { text: string }) {
   return (
     <>
-      {text
+      {readable(text)
         .split(/(`[^`]+`)/)
         .map((part) =>
           part.length > 2 && part.startsWith("`") ? <code>{part.slice(1, -1)}</code> : part,
@@ -61,13 +62,13 @@ export function Link({ href, children }: { href: string; children: ComponentChil
 export const Text = memo(function Text({ text }: { text: string }) {
   return (
     <div class="text" dir="auto">
-      {blocks(text).map((block) =>
+      {blocks(readable(text)).map((block) =>
         block.type === "code" ? (
           <pre>
             <code>{block.text}</code>
           </pre>
         ) : (
-          <p>
+          <p dir="auto">
             <Inline text={block.text} />
           </p>
         ),

@@ -95,7 +95,6 @@ describe("the page", WITH_CHROMIUM, () => {
 
   it("asks before a command when it is told to, shows exactly what will run, and runs it on a yes", async () => {
     const { context, page } = await open();
-    await page.getByLabel("Mode").selectOption("agent");
     await say(page, "look `ls`");
     await status(page, "completed");
     await page

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { plainText, terminalRuns } from "../../src/page/viewers/terminal.ts";
+import { plainText, readable, terminalRuns } from "../../src/page/viewers/terminal.ts";
 
 describe("terminal output as plain text", () => {
   it("T1: drops colours, titles, links and cursor moves", () => {
@@ -60,4 +60,10 @@ describe("terminal output in colours", () => {
   it("keeps colours over line ends", () => {
     expect(terminalRuns("\u001b[33ma\nb")).toEqual([{ text: "a\nb", style: "sgr-3" }]);
   });
+});
+
+it("leaves no control character in text that is no terminal's", () => {
+  expect(readable("a\u001b[31mb\u001b]8;;x\u0007c\r\nd")).toBe("abc\nd");
+  const text = "tabs\tand\nlines";
+  expect(readable(text)).toBe(text);
 });

@@ -10,6 +10,7 @@ import type { MarkedToken, Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { memo } from "../memo.ts";
 import { Link, Text } from "../text.tsx";
+import { readable } from "../viewers/terminal.ts";
 import { CodeBlock } from "./code.tsx";
 import { Picture } from "./picture.tsx";
 import { decoded, known, readMarkdown } from "./tokens.ts";
@@ -18,7 +19,7 @@ import { decoded, known, readMarkdown } from "./tokens.ts";
 const DEEPEST = 24;
 
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  const tokens = readMarkdown(text);
+  const tokens = readMarkdown(readable(text));
   if (!tokens) return <Text text={text} />;
   return (
     <div class="text markdown" dir="auto">
@@ -48,13 +49,13 @@ function One({ token, depth }: { token: MarkedToken; depth: number }) {
   );
   switch (token.type) {
     case "paragraph":
-      return <p>{inner(token.tokens)}</p>;
+      return <p dir="auto">{inner(token.tokens)}</p>;
     case "heading":
       return <Heading level={token.depth}>{inner(token.tokens)}</Heading>;
     case "code":
       return <CodeBlock text={token.text} language={token.lang ?? ""} />;
     case "blockquote":
-      return <blockquote>{inner(token.tokens)}</blockquote>;
+      return <blockquote dir="auto">{inner(token.tokens)}</blockquote>;
     case "list":
       return <List list={token} depth={depth} />;
     case "table":
@@ -103,12 +104,16 @@ function Inline({ token, inner }: { token: MarkedToken; inner: Inner }) {
 
 /** Styled by its depth; for a reader all are one level, that of the steps. */
 function Heading({ level, children }: { level: number; children: ComponentChildren }) {
-  return <h2 class={`heading heading-${Math.min(level, 4)}`}>{children}</h2>;
+  return (
+    <h2 class={`heading heading-${Math.min(level, 4)}`} dir="auto">
+      {children}
+    </h2>
+  );
 }
 
 function List({ list, depth }: { list: Tokens.List; depth: number }) {
   const items = list.items.map((item) => (
-    <li class={item.task ? "task" : ""}>
+    <li class={item.task ? "task" : ""} dir="auto">
       <Tokens_ tokens={known(item.tokens)} depth={depth} />
     </li>
   ));
@@ -119,7 +124,7 @@ function Table({ table, depth }: { table: Tokens.Table; depth: number }) {
   const cells = (row: Tokens.TableCell[], Cell: "th" | "td") => (
     <tr>
       {row.map((cell) => (
-        <Cell class={cell.align ? `align-${cell.align}` : ""}>
+        <Cell class={cell.align ? `align-${cell.align}` : ""} dir="auto">
           <Tokens_ tokens={known(cell.tokens)} depth={depth} />
         </Cell>
       ))}

@@ -58,6 +58,11 @@ export const plainText = (output: string): string =>
     .map((run) => run.text)
     .join("");
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for.
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+/** Text of others that need not be a terminal's: read as one only where it holds what a terminal would obey. */
+export const readable = (text: string): string => (CONTROL.test(text) ? plainText(text) : text);
+
 function join(runs: Run[], run: Run): void {
   const last = runs.at(-1);
   if (last && (last.style === run.style || run.text === "\n")) last.text += run.text;
