@@ -25,7 +25,7 @@ const options = {
   metafile: true,
   minify: true,
   format: "esm",
-  target: ["es2022", "safari16"],
+  target: ["es2022", "safari17"],
   jsx: "automatic",
   jsxImportSource: "preact",
   legalComments: "none",

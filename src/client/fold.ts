@@ -1,11 +1,11 @@
 /** One stored event into the view: a case per event name. The rules stand in reduce.ts. */
 import type { Event, EventData } from "../core/events.ts";
+import type { Usage } from "../core/session.ts";
 import { addItem, addRow, changeRow, changeTool, mapRows } from "./items.ts";
 import { foldPlan, foldStep, resume, settleSteps } from "./plan.ts";
 import { enqueue } from "./queue.ts";
 import {
   type AskItem,
-  type Counted,
   NOTHING_USED,
   type ProseItem,
   type Row,
@@ -116,7 +116,7 @@ function tool(view: View, data: EventData<"tool">, at: Stamp): View {
     };
     return addRow(view, row);
   }
-  const more = (held: Counted) => ({ ...held, tool_calls: held.tool_calls + 1 });
+  const more = (held: Usage) => ({ ...held, tool_calls: held.tool_calls + 1 });
   const counted = { ...view, usage: more(view.usage), turnUsage: more(view.turnUsage) };
   return changeTool(counted, data.tool_call_id, (row) => ({
     ...row,
@@ -154,16 +154,24 @@ function answer(view: View, data: EventData<"answer">, at: Stamp): View {
 }
 
 function usage(view: View, data: EventData<"usage">): View {
-  const more = (held: Counted): Counted => ({
+  const more = (held: Usage): Usage => ({
     ...held,
     model_calls: held.model_calls + 1,
     input_tokens: held.input_tokens + data.input_tokens,
     output_tokens: held.output_tokens + data.output_tokens,
     cached_tokens: held.cached_tokens + data.cached_tokens,
     measured: held.measured && data.measured,
+    cost_usd: addCost(held.cost_usd, costOf(data)),
   });
   return { ...view, usage: more(view.usage), turnUsage: more(view.turnUsage) };
 }
+
+/** Servers with prices say what a call cost. */
+const costOf = (data: object): number | null =>
+  "cost_usd" in data && typeof data.cost_usd === "number" ? data.cost_usd : null;
+/** As the server sums: to a ten-billionth of a dollar, and null while nothing is known. */
+const addCost = (sum: number | null, cost: number | null): number | null =>
+  cost === null ? sum : Math.round(((sum ?? 0) + cost) * 1e10) / 1e10;
 
 function status(view: View, data: EventData<"status_update">, at: Stamp): View {
   const next = { ...view, status: data.status, phase: data.phase };

@@ -54,8 +54,9 @@ export interface EventsPage {
   reset?: boolean;
 }
 
-export interface Share {
+export interface ShareLink {
   share_id: string;
+  /** For people; the client's own routes take the id. */
   url: string;
   upto_seq: number;
 }
@@ -92,7 +93,7 @@ export function createClient(options: ClientOptions) {
     ...copyRoutes(options, json, nothing, request),
     ...fileRoutes(options, json, nothing, request),
     /** The owner's own settings, as far as they are stated. */
-    settings: () => json<SettingsLayer>("GET", "/api/settings"),
+    getSettings: () => json<SettingsLayer>("GET", "/api/settings"),
     patchSettings: (body: SettingsLayer) => json<SettingsLayer>("PATCH", "/api/settings", { body }),
     config: () => json<Config>("GET", "/api/config"),
     login: (token: string) => nothing("POST", "/api/login", { body: { token } }),
@@ -148,8 +149,8 @@ function turnRoutes(json: Json, nothing: Nothing, request: Request_) {
 function queueRoutes(json: Json, nothing: Nothing) {
   const path = (id: string, message: string) => `${sessionPath(id)}/queue/${segment(message)}`;
   return {
-    editQueued: (id: string, message: string, text: string) =>
-      json<unknown>("PATCH", path(id, message), { body: { text } }),
+    editQueued: (id: string, message: string, change: { text: string }) =>
+      json<unknown>("PATCH", path(id, message), { body: change }),
     removeQueued: (id: string, message: string) => nothing("DELETE", path(id, message)),
   };
 }
@@ -158,13 +159,13 @@ function queueRoutes(json: Json, nothing: Nothing) {
 function copyRoutes(options: ClientOptions, json: Json, nothing: Nothing, request: Request_) {
   const shared = (share: string) => `/api/shared/${segment(share)}`;
   return {
-    fork: (id: string, afterSeq?: number) =>
+    forkSession: (id: string, afterSeq?: number) =>
       json<SessionView>("POST", `${sessionPath(id)}/fork`, {
         body: afterSeq === undefined ? {} : { after_seq: afterSeq },
       }),
-    share: (id: string) => json<Share>("POST", `${sessionPath(id)}/share`, { body: {} }),
-    unshare: (id: string) => nothing("DELETE", `${sessionPath(id)}/share`),
-    sharedSession: (share: string) => json<SessionView>("GET", shared(share)),
+    shareSession: (id: string) => json<ShareLink>("POST", `${sessionPath(id)}/share`, { body: {} }),
+    unshareSession: (id: string) => nothing("DELETE", `${sessionPath(id)}/share`),
+    getShared: (share: string) => json<SessionView>("GET", shared(share)),
     sharedEvents: (share: string, query: { after?: number; limit?: number } = {}) =>
       json<EventsPage>("GET", `${shared(share)}/events`, { query }),
     sharedFileUrl: (share: string, file: string) =>

@@ -9,7 +9,7 @@ export {
   type EventsPage,
   type SessionPage,
   type SessionPatch,
-  type Share,
+  type ShareLink,
 } from "./http.ts";
 export { newId } from "./id.ts";
 export { withQueued } from "./queue.ts";

@@ -53,7 +53,7 @@ export function withSnapshot(view: View, snapshot: SessionView): View {
 
 /** A view as of a snapshot, without the timeline before it: to go on from its `last_seq`. */
 export function fromSnapshot(snapshot: SessionView): View {
-  const { cost_usd: _, ...usage } = snapshot.usage;
+  const { usage } = snapshot;
   const ended = snapshot.status !== "running" && snapshot.status !== "waiting";
   const at = snapshot.updated_at;
   const view: View = {

@@ -85,7 +85,7 @@ export interface EndItem extends Base {
 /** What a turn took, at its end. */
 export interface SumItem extends Base {
   kind: "sum";
-  usage: Counted;
+  usage: Usage;
   /** Milliseconds of work, without the time it waited for a person. */
   workedMs: number;
 }
@@ -127,15 +127,15 @@ export interface Queued {
   text: string;
   delivery: Delivery;
 }
-/** Usage as far as events tell it; what it cost stands in the snapshot. */
-export type Counted = Omit<Usage, "cost_usd">;
-export const NOTHING_USED: Counted = {
+/** Counted from events; costs as far as they are known. */
+export const NOTHING_USED: Usage = {
   model_calls: 0,
   tool_calls: 0,
   input_tokens: 0,
   output_tokens: 0,
   cached_tokens: 0,
   measured: true,
+  cost_usd: null,
 };
 export interface LiveText {
   id: string;
@@ -162,9 +162,9 @@ export interface View {
   wait: Wait | null;
   /** Messages that were accepted and, as far as events tell, not read yet. */
   queue: Queued[];
-  usage: Counted;
+  usage: Usage;
   /** Of the turn under way, or the last one. */
-  turnUsage: Counted;
+  turnUsage: Usage;
   /** Text under way, by message id, oldest first. */
   live: LiveText[];
   retry: { until: string; reason: string } | null;

@@ -56,6 +56,7 @@ function Own() {
     goTo(null);
   }, []);
   useEffect(() => setMenu(false), [route]);
+  useSheet(menu, () => setMenu(false));
   useShortcuts(open, openNew, !all.signedOut);
   const list = without(all, removal.hidden);
   useTabMark(list, current);
@@ -90,6 +91,23 @@ function Own() {
       </div>
     </Shell.Provider>
   );
+}
+
+/** On a phone the list is a sheet: whoever opens it is taken into it, and Escape closes it. */
+function useSheet(open: boolean, close: () => void): void {
+  useEffect(() => {
+    if (!open) return;
+    const opener = document.activeElement;
+    document.querySelector<HTMLElement>(".sidebar .new-session")?.focus();
+    const press = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !document.querySelector("dialog[open]")) close();
+    };
+    addEventListener("keydown", press);
+    return () => {
+      removeEventListener("keydown", press);
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
+  }, [open]);
 }
 
 const without = (list: SessionList, hidden: ReadonlySet<string>): SessionList =>

@@ -97,7 +97,7 @@ function useActs(session: LiveSession): { acts: Acts; offer: { text: string; cou
   const acts = useMemo<Acts>(
     () => ({
       fork: (seq) =>
-        void api.fork(id, seq).then(
+        void api.forkSession(id, seq).then(
           (copy) => {
             goTo(copy.id);
             shell.say({ text: t("forked") });

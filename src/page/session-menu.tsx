@@ -24,7 +24,7 @@ export function SessionMenu({ session, small = false, onChanged }: Props) {
       shell.reload();
     }, failed);
   const fork = () =>
-    void api.fork(id).then((copy) => {
+    void api.forkSession(id).then((copy) => {
       goTo(copy.id);
       shell.say({ text: t("forked") });
     }, failed);

@@ -1,11 +1,12 @@
 /** What a session took so far: calls, tokens, money. */
-import type { Counted, View } from "../client/index.ts";
+import type { View } from "../client/index.ts";
+import type { Usage } from "../core/session.ts";
 import { cost, count } from "./numbers.ts";
 import { t } from "./strings.ts";
 
 export function UsageTable({ view }: { view: View }) {
-  const paid = view.snapshot?.usage.cost_usd;
-  const row = (name: string, of: (usage: Counted) => number) => (
+  const paid = view.usage.cost_usd ?? view.snapshot?.usage.cost_usd;
+  const row = (name: string, of: (usage: Usage) => number) => (
     <tr>
       <th scope="row">{name}</th>
       <td>{count(of(view.turnUsage))}</td>
@@ -31,7 +32,7 @@ export function UsageTable({ view }: { view: View }) {
           {typeof paid === "number" && (
             <tr>
               <th scope="row">{t("cost")}</th>
-              <td />
+              <td>{view.turnUsage.cost_usd === null ? "" : cost(view.turnUsage.cost_usd)}</td>
               <td>{cost(paid)}</td>
             </tr>
           )}

@@ -107,7 +107,7 @@ async function changeQueued(
     const held = queue.find((entry) => entry.id === message || entry.id === client);
     if (!held) return t("alreadyRead");
     if (text === null) await api.removeQueued(id, held.id);
-    else await api.editQueued(id, held.id, text);
+    else await api.editQueued(id, held.id, { text });
     return null;
   } catch (error) {
     return newerWords(error);

@@ -1,8 +1,7 @@
 /** For everyone: axe on each view in both themes, the keyboard, and composing in Chinese. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, describe, it } from "node:test";
+import axeCore from "axe-core";
 import type { Page } from "playwright-core";
 import type { EventBody } from "../../src/core/events.ts";
 import { type Chromium, startChromium, status, WITH_CHROMIUM } from "../support/chromium.ts";
@@ -22,7 +21,6 @@ import {
   waits,
 } from "../support/scripted-session.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 type Axe = {
   run(
     within: string,
@@ -198,7 +196,7 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
 
   /** Every rule in the light theme; in the dark one, what can be another there: the colours. */
   async function axe(page: Page, where: string, within = "html"): Promise<void> {
-    if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
+    if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axeCore.source);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       const options = colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {};
@@ -286,7 +284,7 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
     await page.getByRole("dialog").waitFor();
     await axe(page, "help", "dialog");
     await page.keyboard.press("Escape");
-    await page.goto(`${server.url}/#/shared/sh`);
+    await page.goto(`${server.url}/shared/sh`);
     await page.getByRole("button", { name: "Play" }).waitFor();
     await axe(page, "share");
     await page.route(/\/api\/sessions(?:\?.*)?$/, (route) =>

@@ -162,7 +162,7 @@ describe("sessions in the page", WITH_CHROMIUM, () => {
 
   it("are shared by a link, and a share plays what happened again", async () => {
     const { context, page, choose } = await open();
-    const share = { share_id: "sh1", url: "/x", upto_seq: RUN.length };
+    const share = { share_id: "sh1", url: `${server.url}/shared/sh1`, upto_seq: RUN.length };
     await page.route("**/share", (r) =>
       r.request().method() === "DELETE"
         ? r.fulfill({ status: 204 })
@@ -171,7 +171,7 @@ describe("sessions in the page", WITH_CHROMIUM, () => {
     await choose("Share");
     await page.getByRole("button", { name: "Create a link" }).click();
     const url = await page.getByLabel("Link").inputValue();
-    assert.equal(url, `${server.url}/#/shared/sh1`);
+    assert.equal(url, `${server.url}/shared/sh1`);
     await page.getByRole("button", { name: "Stop sharing" }).click();
     await page.getByText("It is no longer shared").waitFor();
 

@@ -25,7 +25,9 @@ export async function servePage(): Promise<PageServer> {
   const headers = parse(await readFile(join(folder, "_headers"), "utf8"));
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://page");
-    const file = join(folder, normalize(pathname === "/" ? "/index.html" : pathname));
+    // As in wrangler.toml: an address that is no file is the page.
+    const page = pathname === "/" || pathname.startsWith("/shared/");
+    const file = join(folder, normalize(page ? "/index.html" : pathname));
     stat(file).then(
       () => {
         const type = TYPES[extname(file)] ?? "application/octet-stream";

@@ -153,7 +153,7 @@ function useStored(session: SessionInfo | null) {
   useEffect(() => {
     const asked: Promise<SettingsLayer> = session
       ? api.getSession(session.id).then((whole) => whole.settings)
-      : api.settings();
+      : api.getSettings();
     asked.then(
       (settings) => setHeld(toDraft(settings)),
       (error: unknown) => {

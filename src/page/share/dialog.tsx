@@ -4,7 +4,6 @@ import type { SessionInfo } from "../../core/wire.ts";
 import { api, newerWords } from "../api.ts";
 import { CopyButton } from "../copy.tsx";
 import { Dialog } from "../dialog.tsx";
-import { sharedUrl } from "../route.ts";
 import { t } from "../strings.ts";
 
 export function ShareDialog({ session, onClose }: { session: SessionInfo; onClose(): void }) {
@@ -23,11 +22,10 @@ export function ShareDialog({ session, onClose }: { session: SessionInfo; onClos
     }
     setBusy(false);
   };
-  const create = () =>
-    attempt(async () => setUrl(sharedUrl((await api.share(session.id)).share_id)));
+  const create = () => attempt(async () => setUrl((await api.shareSession(session.id)).url));
   const end = () =>
     attempt(async () => {
-      await api.unshare(session.id);
+      await api.unshareSession(session.id);
       setUrl(null);
       setSaid(t("shareEnded"));
     });

@@ -46,7 +46,7 @@ export function Shared({ id }: { id: string }) {
 }
 
 async function load(id: string): Promise<Loaded> {
-  const session = await api.sharedSession(id);
+  const session = await api.getShared(id);
   const events: Event[] = [];
   for (;;) {
     const page = await api.sharedEvents(id, { after: events.at(-1)?.seq ?? 0 });
