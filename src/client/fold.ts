@@ -1,9 +1,18 @@
 /** One stored event into the view: a case per event name. The rules stand in reduce.ts. */
+import { addCost } from "../core/cost.ts";
 import type { Event, EventData } from "../core/events.ts";
+import type { Usage } from "../core/session.ts";
 import { addItem, addRow, changeRow, changeTool, mapRows } from "./items.ts";
 import { foldPlan, foldStep, resume, settleSteps } from "./plan.ts";
 import { enqueue, foldQueue } from "./queue.ts";
-import type { AskItem, ProseItem, Row, ToolItem, View } from "./view.ts";
+import {
+  type AskItem,
+  NOTHING_USED,
+  type ProseItem,
+  type Row,
+  type ToolItem,
+  type View,
+} from "./view.ts";
 
 type Stamp = { seq: number; ts: string };
 type Of<N extends Event["event"]> = Extract<Event, { event: N }>;
@@ -110,10 +119,8 @@ function tool(view: View, data: EventData<"tool">, at: Stamp): View {
     };
     return addRow(view, row);
   }
-  const counted = {
-    ...view,
-    usage: { ...view.usage, tool_calls: view.usage.tool_calls + 1 },
-  };
+  const more = (held: Usage) => ({ ...held, tool_calls: held.tool_calls + 1 });
+  const counted = { ...view, usage: more(view.usage), turnUsage: more(view.turnUsage) };
   return changeTool(counted, data.tool_call_id, (row) => ({
     ...row,
     state: data.ok === false ? "failed" : "ok",
@@ -143,14 +150,14 @@ function answer(view: View, data: EventData<"answer">, at: Stamp): View {
     ts: at.ts,
     ...(data.text !== undefined && { text: data.text }),
     ...(data.approved !== undefined && { approved: data.approved }),
+    ...(data.attachments && { attachments: data.attachments }),
   };
   const open = view.wait?.wait_id === data.wait_id ? { ...view, wait: null } : view;
   return changeRow(open, mine, (ask) => ({ ...ask, answer: given }));
 }
 
 function usage(view: View, data: EventData<"usage">): View {
-  const held = view.usage;
-  const sum = {
+  const more = (held: Usage): Usage => ({
     ...held,
     model_calls: held.model_calls + 1,
     input_tokens: held.input_tokens + data.input_tokens,
@@ -158,13 +165,10 @@ function usage(view: View, data: EventData<"usage">): View {
     cached_tokens: held.cached_tokens + data.cached_tokens,
     measured: held.measured && data.measured,
     cost_usd: addCost(held.cost_usd, data.cost_usd ?? null),
-  };
-  return { ...view, usage: sum };
+  });
+  return { ...view, usage: more(view.usage), turnUsage: more(view.turnUsage) };
 }
 
-/** As the server sums: to a ten-billionth of a dollar, and null while nothing is known. */
-const addCost = (sum: number | null, cost: number | null): number | null =>
-  cost === null ? sum : Math.round(((sum ?? 0) + cost) * 1e10) / 1e10;
 
 function status(view: View, data: EventData<"status_update">, at: Stamp): View {
   const next = { ...view, status: data.status, phase: data.phase };
@@ -174,7 +178,7 @@ function status(view: View, data: EventData<"status_update">, at: Stamp): View {
     return resume({ ...next, wait: null }, at.ts);
   }
   const clock = { turnStartedAt: at.ts, turnEndedAt: null, pausedAt: null, waitedMs: 0 };
-  return { ...next, run: view.run + 1, wait: null, ...clock };
+  return { ...next, run: view.run + 1, wait: null, turnUsage: NOTHING_USED, ...clock };
 }
 
 function done(view: View, data: EventData<"done">, at: Stamp): View {
@@ -192,6 +196,14 @@ function done(view: View, data: EventData<"done">, at: Stamp): View {
   const { outcome, run } = data;
   const over = { ...ended, run, wait: null, live: [], turnEndedAt: at.ts };
   // An error has said it already, and better.
-  if (outcome === "completed" || over.items.at(-1)?.kind === "error") return over;
-  return addItem(over, { kind: "end", id: `end-${run}`, ...at, outcome, run, interrupted });
+  const told = outcome === "completed" || over.items.at(-1)?.kind === "error";
+  const end = { kind: "end", id: `end-${run}`, ...at, outcome, run, interrupted } as const;
+  return addSum(told ? over : addItem(over, end), at);
+}
+
+function addSum(view: View, at: Stamp): View {
+  const began = view.turnStartedAt ?? at.ts;
+  const workedMs = Math.max(0, Date.parse(at.ts) - Date.parse(began) - view.waitedMs);
+  const usage = view.turnUsage;
+  return addItem(view, { kind: "sum", id: `sum-${at.seq}`, ...at, usage, workedMs });
 }

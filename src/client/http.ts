@@ -199,8 +199,6 @@ function turnRoutes(json: Json, nothing: Nothing, request: Request_) {
     removeQueued: (id: string, message: string) => nothing("DELETE", queuePath(id, message)),
     stop: (id: string, clientId?: string) =>
       nothing("POST", `${sessionPath(id)}/stop`, { body: clientId ? { id: clientId } : {} }),
-    /** All of it as JSONL: header, events, memories, files. */
-    exportSession: (id: string) => request("GET", `${sessionPath(id)}/export`),
     events: (id: string, query: { after?: number; epoch?: string; limit?: number } = {}) =>
       json<EventsPage>("GET", `${sessionPath(id)}/events`, { query }),
   };

@@ -49,7 +49,7 @@ export interface AskItem extends Base {
   kind: "ask";
   text: string;
   wait: Wait | null;
-  answer: { text?: string; approved?: boolean; ts: string } | null;
+  answer: { text?: string; approved?: boolean; attachments?: FileInfo[]; ts: string } | null;
   /** The turn ended before an answer came. */
   closed: boolean;
 }
@@ -83,6 +83,13 @@ export interface EndItem extends Base {
   /** What was under way when it ended. */
   interrupted: string | null;
 }
+/** What a turn took, at its end. */
+export interface SumItem extends Base {
+  kind: "sum";
+  usage: Usage;
+  /** Milliseconds of work, without the time it waited for a person. */
+  workedMs: number;
+}
 export type Row =
   | UserItem
   | ProseItem
@@ -93,7 +100,8 @@ export type Row =
   | ReviewItem
   | ReplanItem
   | ErrorItem
-  | EndItem;
+  | EndItem
+  | SumItem;
 /** One step of the plan with everything that happened while it ran. */
 export interface StepItem extends Base {
   kind: "step";
@@ -120,6 +128,16 @@ export interface Queued {
   text: string;
   delivery: Delivery;
 }
+/** Counted from events; costs as far as they are known. */
+export const NOTHING_USED: Usage = {
+  model_calls: 0,
+  tool_calls: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_tokens: 0,
+  measured: true,
+  cost_usd: null,
+};
 export interface LiveText {
   id: string;
   text: string;
@@ -147,6 +165,8 @@ export interface View {
   queue: Queued[];
   /** Counted from events; costs as far as they are known. */
   usage: Usage;
+  /** Of the turn under way, or the last one. */
+  turnUsage: Usage;
   /** Text under way, by message id, oldest first. */
   live: LiveText[];
   retry: { until: string; reason: string } | null;
@@ -173,15 +193,8 @@ export const EMPTY_VIEW: View = {
   plan: null,
   wait: null,
   queue: [],
-  usage: {
-    model_calls: 0,
-    tool_calls: 0,
-    input_tokens: 0,
-    output_tokens: 0,
-    cached_tokens: 0,
-    measured: true,
-    cost_usd: null,
-  },
+  usage: NOTHING_USED,
+  turnUsage: NOTHING_USED,
   live: [],
   retry: null,
   turnStartedAt: null,

@@ -11,21 +11,30 @@ import type { Receipt } from "../client/index.ts";
 import type { Wait } from "../core/events.ts";
 import { wordsFor } from "./api.ts";
 import { StopButton, useDraft } from "./composer.tsx";
+import { Chips } from "./files/chips.tsx";
+import { PickFiles } from "./files/drop.tsx";
+import { useUploads } from "./files/use-uploads.ts";
 import { Icon, Sleeper } from "./icons.tsx";
+import { singleKeys } from "./storage.ts";
 import { t } from "./strings.ts";
-import { Text } from "./text.tsx";
+import { Rich } from "./text.tsx";
 import { TextBox } from "./text-box.tsx";
+import type { Attached } from "./use-outbox.ts";
+import { plainText } from "./viewers/terminal.ts";
 
 interface Props {
   wait: Wait;
   onAnswer(given: { text?: string; approved?: boolean }): Promise<Receipt>;
+  /** An answer with files is a message: the server takes it for the answer while a question waits. */
+  onMessage(text: string, files: Attached[]): void;
+  session(): Promise<string>;
   onStop(): void;
 }
 const SETTLE_MS = 600;
 const isField = (target: EventTarget | null) =>
   target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 
-export function Ask({ wait, onAnswer, onStop }: Props) {
+export function Ask({ wait, onAnswer, onMessage, session, onStop }: Props) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const box = useTakesFocus();
@@ -44,11 +53,18 @@ export function Ask({ wait, onAnswer, onStop }: Props) {
         <Icon name="dot" /> {t(wait.kind)}
       </h2>
       <div class="ask-text">
-        <Text text={wait.text} />
+        <Rich text={wait.text} />
       </div>
       {wait.tool && <WhatRuns tool={wait.tool} />}
       {wait.kind === "question" ? (
-        <Question wait={wait} busy={busy} give={give} onStop={onStop} />
+        <Question
+          wait={wait}
+          busy={busy}
+          give={give}
+          onMessage={onMessage}
+          session={session}
+          onStop={onStop}
+        />
       ) : (
         <Decision busy={busy} give={give} onStop={onStop} />
       )}
@@ -80,18 +96,25 @@ interface PartProps {
   onStop(): void;
 }
 
-function Question({ wait, busy, give, onStop }: PartProps & { wait: Wait }) {
+type QuestionProps = PartProps & Pick<Props, "wait" | "onMessage" | "session">;
+
+function Question({ wait, busy, give, onMessage, session, onStop }: QuestionProps) {
   const [text, setText] = useDraft(`answer-${wait.wait_id}`);
+  const uploads = useUploads(session);
   const options = wait.options ?? [];
   const choose = (option: string) => give({ text: option });
   useDigits(options, choose);
   const send = () => {
-    if (text.trim() === "" || busy) return;
-    give({ text: text.trim() });
+    if (text.trim() === "" || busy || uploads.busy) return;
+    const files = uploads.take();
+    if (files.length === 0) return give({ text: text.trim() });
+    setText("");
+    onMessage(text.trim(), files);
   };
   return (
     <>
       <Options options={options} busy={busy} onChoose={choose} />
+      <Chips uploads={uploads} />
       <form
         class="answer"
         onSubmit={(e) => {
@@ -106,8 +129,14 @@ function Question({ wait, busy, give, onStop }: PartProps & { wait: Wait }) {
           focus={options.length > 0 ? 0 : 1}
           onInput={setText}
           onSend={send}
+          onFiles={uploads.add}
         />
-        <button type="submit" class="button needs" disabled={busy || text.trim() === ""}>
+        <PickFiles onFiles={uploads.add} />
+        <button
+          type="submit"
+          class="button needs"
+          disabled={busy || uploads.busy || text.trim() === ""}
+        >
           {t("answer")}
         </button>
         <StopButton onStop={onStop} />
@@ -127,7 +156,7 @@ function Options(props: { options: string[]; busy: boolean; onChoose(option: str
           disabled={props.busy}
           onClick={() => props.onChoose(option)}
         >
-          {i < 9 && <kbd>{i + 1}</kbd>} <span>{option}</span>
+          {i < 9 && <kbd>{i + 1}</kbd>} <span dir="auto">{option}</span>
         </button>
       ))}
     </div>
@@ -143,7 +172,7 @@ function useDigits(options: readonly string[], choose: (option: string) => void)
       const settled = Date.now() - quietSince >= SETTLE_MS;
       quietSince = Date.now();
       const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.isComposing;
-      if (!plain || !settled || isField(event.target)) return;
+      if (!plain || !settled || isField(event.target) || !singleKeys()) return;
       const option = /^[1-9]$/.test(event.key) ? options[Number(event.key) - 1] : undefined;
       if (option !== undefined) latest.current(option);
     };
@@ -184,7 +213,10 @@ function WhatRuns({ tool }: { tool: NonNullable<Wait["tool"]> }) {
       {Object.entries(tool.args).map(([name, value]) => (
         <div key={name} class="argument">
           <span class="muted">{name}</span>
-          <pre>{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</pre>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long command is scrolled by keys. */}
+          <pre tabIndex={0}>
+            {plainText(typeof value === "string" ? value : JSON.stringify(value, null, 2))}
+          </pre>
         </div>
       ))}
     </div>

@@ -1,11 +1,15 @@
 /** Where people write. While it works, Stop stands where Send was, until something is written. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Delivery } from "../core/events.ts";
+import { Chips } from "./files/chips.tsx";
+import { DropHint, PickFiles, useDrop } from "./files/drop.tsx";
+import { useUploads } from "./files/use-uploads.ts";
 import { Icon } from "./icons.tsx";
 import { keepDraft, readDraft } from "./storage.ts";
 import { type StringKey, t } from "./strings.ts";
 import { TextBox } from "./text-box.tsx";
+import type { Attached } from "./use-outbox.ts";
 
 export interface ComposerState {
   /** idle: the next task · running: a message joins it · held: an approval or budget waits. */
@@ -20,10 +24,12 @@ interface Props extends ComposerState {
   /** Put into the box from outside, e.g. an example; rises with each. */
   offer?: { text: string; count: number };
   children?: ComponentChildren;
-  onSend(text: string): void;
+  /** Where files go; asked when the first one comes. */
+  session(): Promise<string>;
+  onSend(text: string, files: Attached[]): void;
   onStop?(): void;
 }
-const WILL: Record<Delivery, StringKey> = {
+export const WILL: Record<Delivery, StringKey> = {
   steer: "willSteer",
   follow_up: "willFollow",
   replan: "willReplan",
@@ -42,24 +48,31 @@ export function useDraft(name: string): [string, (text: string) => void] {
 
 export function Composer(props: Props) {
   const { name, mode, placeholder, offer, disabled = false, onSend, onStop } = props;
+  const form = useRef<HTMLFormElement>(null);
   const [text, setText] = useDraft(name);
+  const uploads = useUploads(props.session);
+  const over = useDrop(form, uploads.add);
   useEffect(() => {
     if (offer && offer.count > 0) setText(offer.text);
   }, [offer?.count]);
   const empty = text.trim() === "";
+  const ready = !empty && !disabled && !uploads.busy;
   const send = () => {
-    if (empty || disabled) return;
+    if (!ready) return;
     setText("");
-    onSend(text.trim());
+    onSend(text.trim(), uploads.take());
   };
   return (
     <form
+      ref={form}
       class="composer"
       onSubmit={(e) => {
         e.preventDefault();
         send();
       }}
     >
+      {over && <DropHint />}
+      <Chips uploads={uploads} />
       <TextBox
         label={t("message")}
         placeholder={placeholder}
@@ -67,12 +80,14 @@ export function Composer(props: Props) {
         focus={offer?.count ?? 0}
         onInput={setText}
         onSend={send}
+        onFiles={uploads.add}
       />
       <div class="composer-foot">
+        <PickFiles onFiles={uploads.add} />
         {props.children}
-        <Hint mode={mode} delivery={props.delivery} empty={empty} />
+        <Hint mode={mode} delivery={props.delivery} empty={empty} files={uploads.list.length} />
         {onStop && <StopButton onStop={onStop} />}
-        {(!onStop || !empty) && <SendButton disabled={empty || disabled} />}
+        {(!onStop || !empty) && <SendButton disabled={!ready} />}
       </div>
     </form>
   );
@@ -94,8 +109,10 @@ export function StopButton({ onStop }: { onStop(): void }) {
   );
 }
 
-function Hint({ mode, delivery, empty }: ComposerState & { empty: boolean }) {
+function Hint(props: ComposerState & { empty: boolean; files: number }) {
+  const { mode, delivery, empty, files } = props;
   if (mode === "held" && !empty) return <p class="hint strong">{t("willQueue")}</p>;
   if (mode === "running" && !empty) return <p class="hint strong">{t(WILL[delivery])}</p>;
+  if (empty && files > 0) return <p class="hint strong">{t("sayWhat")}</p>;
   return <p class="hint">{t("keys")}</p>;
 }

@@ -1,13 +1,16 @@
 /** One session in the middle: its head, its timeline, and the dock where you answer or write. */
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { announcement } from "./activity.ts";
+import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { FileInfo } from "../core/events.ts";
+import { activity, announcement } from "./activity.ts";
+import { Acts } from "./acts.ts";
 import { api, errorWords } from "./api.ts";
-import { Ask } from "./ask.tsx";
-import { Composer } from "./composer.tsx";
 import { Detail, type Shown } from "./detail.tsx";
-import { Icon } from "./icons.tsx";
+import { Dock } from "./dock.tsx";
+import { FilesAt, filesOfSession } from "./files/files-at.ts";
+import { Head } from "./head.tsx";
+import { notify } from "./notify.ts";
 import { goTo } from "./route.ts";
-import { StateMark } from "./status.tsx";
+import { Shell } from "./shell.ts";
 import { t } from "./strings.ts";
 import { Timeline } from "./timeline.tsx";
 import { type LiveSession, useSession } from "./use-session.ts";
@@ -22,41 +25,45 @@ interface Props {
 export function Conversation({ id, onChange, onMenu }: Props) {
   const session = useSession(id);
   const { view } = session;
-  const { shown, select, toggleFiles, close } = useDetail();
+  const { shown, setShown, select, toggleFiles } = useDetail();
+  const { acts, offer } = useActs(session);
+  const files = useMemo<FilesAt>(
+    () => ({
+      url: filesOfSession(id),
+      show: (file: FileInfo) =>
+        setShown((now) => ({ type: "file", file, back: now?.type === "files" })),
+    }),
+    [id],
+  );
   useEffect(() => {
     if (session.ready || session.gone) onChange();
   }, [view.status, view.title, session.ready, session.gone]);
   useTitle(session);
+  useNews(session);
   if (session.gone) return <Gone session={session} />;
   return (
-    <>
-      <main class="conversation" id="main">
-        <Head
-          session={session}
-          onMenu={onMenu}
-          onFiles={toggleFiles}
-          onRemoved={() => {
-            goTo(null);
-            onChange();
-          }}
-        />
-        <Timeline
-          session={session}
-          selected={shown?.type === "tool" ? shown.id : null}
-          onSelect={select}
-        />
-        <Dock session={session} />
-        <p class="sr-only" aria-live="polite">
-          {session.ready ? announcement(view) : ""}
-        </p>
-      </main>
-      <Detail shown={shown} view={view} session={id} onClose={close} />
-    </>
+    <FilesAt.Provider value={files}>
+      <Acts.Provider value={acts}>
+        <main class="conversation" id="main">
+          <Head session={session} onMenu={onMenu} onFiles={toggleFiles} />
+          <Timeline
+            session={session}
+            selected={shown?.type === "tool" ? shown.id : null}
+            onSelect={select}
+          />
+          <Dock session={session} offer={offer} />
+          <p class="sr-only" aria-live="polite">
+            {session.ready ? announcement(view) : ""}
+          </p>
+        </main>
+        <Detail shown={shown} view={view} session={id} onShow={setShown} />
+      </Acts.Provider>
+    </FilesAt.Provider>
   );
 }
 
 /** What the right column shows; choosing the same thing again closes it, and so does Escape. */
-function useDetail() {
+export function useDetail() {
   const [shown, setShown] = useState<Shown>(null);
   const select = useCallback(
     (id: string) =>
@@ -64,9 +71,46 @@ function useDetail() {
     [],
   );
   const toggleFiles = () => setShown((now) => (now?.type === "files" ? null : { type: "files" }));
-  const close = useCallback(() => setShown(null), []);
-  useEscape(shown !== null, close);
-  return { shown, select, toggleFiles, close };
+  useEscape(shown !== null, () => setShown(null));
+  return { shown, setShown, select, toggleFiles };
+}
+
+function useEscape(active: boolean, close: () => void): void {
+  const latest = useRef(close);
+  latest.current = close;
+  useEffect(() => {
+    if (!active) return;
+    const press = (event: KeyboardEvent) => {
+      const taken = event.isComposing || document.querySelector("dialog[open], :popover-open");
+      if (event.key === "Escape" && !taken) latest.current();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [active]);
+}
+
+/** What a reader can do with one message. */
+function useActs(session: LiveSession): { acts: Acts; offer: { text: string; count: number } } {
+  const shell = useContext(Shell);
+  const [offer, setOffer] = useState({ text: "", count: 0 });
+  const { id, editQueued } = session;
+  const acts = useMemo<Acts>(
+    () => ({
+      fork: (seq) =>
+        void api.forkSession(id, seq).then(
+          (copy) => {
+            goTo(copy.id);
+            shell.say({ text: t("forked") });
+          },
+          (error: unknown) => shell.say({ text: errorWords(error), problem: true }),
+        ),
+      reuse: (text) => setOffer((now) => ({ text, count: now.count + 1 })),
+      editQueued,
+      removeQueued: (message) => editQueued(message, null),
+    }),
+    [id, shell],
+  );
+  return { acts, offer };
 }
 
 function useTitle({ view, ready }: LiveSession): void {
@@ -80,114 +124,28 @@ function useTitle({ view, ready }: LiveSession): void {
   }, [waits, view.title, ready]);
 }
 
-function useEscape(active: boolean, close: () => void): void {
-  const latest = useRef(close);
-  latest.current = close;
+/** What may interest somebody who is elsewhere, and what the page has to admit. */
+function useNews({ id, view, ready, rebuilt }: LiveSession): void {
+  const shell = useContext(Shell);
+  const before = useRef<string | null>(null);
   useEffect(() => {
-    if (!active) return;
-    const press = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !event.isComposing) latest.current();
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, [active]);
-}
-
-function Head(props: { session: LiveSession; onMenu(): void; onFiles(): void; onRemoved(): void }) {
-  const { session, onMenu, onFiles, onRemoved } = props;
-  const { view, ready } = session;
-  return (
-    <header class="head">
-      <button type="button" class="icon-button only-narrow" onClick={onMenu}>
-        <Icon name="panel" />
-        <span class="sr-only">{t("showSessions")}</span>
-      </button>
-      <h1>{ready ? view.title || t("untitled") : t("connecting")}</h1>
-      {ready && (
-        <span class="status" data-testid="status" data-status={view.status}>
-          <StateMark state={view.status} />
-        </span>
-      )}
-      {session.connection === "offline" && (
-        <span class="offline" role="status">
-          <Icon name="alert" /> {t("offline")}
-        </span>
-      )}
-      <span class="head-actions">
-        <button type="button" class="icon-button" onClick={onFiles} title={t("filesUsage")}>
-          <Icon name="folder" />
-          <span class="sr-only">{t("filesUsage")}</span>
-        </button>
-        <RemoveButton id={session.id} onRemoved={onRemoved} />
-      </span>
-    </header>
-  );
-}
-
-function RemoveButton({ id, onRemoved }: { id: string; onRemoved(): void }) {
-  const [sure, setSure] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  if (!sure) {
-    return (
-      <button
-        type="button"
-        class="icon-button"
-        onClick={() => setSure(true)}
-        title={problem ?? t("remove")}
-      >
-        <Icon name="trash" />
-        <span class="sr-only">{t("remove")}</span>
-      </button>
-    );
-  }
-  const failed = (error: unknown) => {
-    setProblem(errorWords(error));
-    setSure(false);
-  };
-  return (
-    <button
-      type="button"
-      class="button danger"
-      onBlur={() => setSure(false)}
-      onClick={() => void api.deleteSession(id).then(onRemoved, failed)}
-    >
-      {t("removeSure")}
-    </button>
-  );
-}
-
-function Dock({ session }: { session: LiveSession }) {
-  const { view } = session;
-  const { wait } = view;
-  const answer = wait && (
-    <Ask
-      key={wait.wait_id}
-      wait={wait}
-      onAnswer={(given) => session.answer(wait.wait_id, given)}
-      onStop={session.stop}
-    />
-  );
-  if (wait?.kind === "question") return <div class="dock">{answer}</div>;
-  const running = view.status === "running";
-  return (
-    <div class="dock">
-      {answer}
-      <Composer
-        name={session.id}
-        mode={wait ? "held" : running ? "running" : "idle"}
-        delivery={view.snapshot?.settings.onBusyMessage ?? "steer"}
-        placeholder={t(running ? "steerHint" : "replyHint")}
-        onSend={session.send}
-        {...(running && { onStop: session.stop })}
-      />
-    </div>
-  );
+    const last = before.current;
+    before.current = ready ? view.status : null;
+    if (!ready || last === null || last === view.status) return;
+    const name = view.title || t("untitled");
+    if (view.wait) notify(`${t("badge")} · ${name}`, view.wait.text, id);
+    else if (last === "running" && activity(view) === null) notify(name, t(view.status), id);
+  }, [view.status, ready]);
+  useEffect(() => {
+    if (rebuilt > 0) shell.say({ text: t("rebuilt") });
+  }, [rebuilt]);
 }
 
 function Gone({ session }: { session: LiveSession }) {
   return (
     <main class="conversation empty" id="main">
       <div class="notice-box">
+        <h1>{t("notHere")}</h1>
         <p>{session.gone ? errorWords(session.gone) : ""}</p>
         <button type="button" class="button primary" onClick={() => goTo(null)}>
           {t("home")}

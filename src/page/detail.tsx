@@ -1,114 +1,133 @@
-/** The right column: one tool call, or the session's files and usage. */
-import { useEffect, useState } from "preact/hooks";
-import { findTool, type View } from "../client/index.ts";
+/** The right column: one tool call, one review, one file, or the session's files and usage. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { allRows, findTool, type ReviewItem, type View } from "../client/index.ts";
 import type { FileInfo } from "../core/events.ts";
-import { api, errorWords } from "./api.ts";
-import { Icon } from "./icons.tsx";
-import { locale, t } from "./strings.ts";
-import { ToolDetail } from "./tool-detail.tsx";
+import { fileIcon } from "./files/kind.ts";
+import { FilesPanel } from "./files/panel.tsx";
+import { FilePreview } from "./files/preview.tsx";
+import { Icon, type IconName } from "./icons.tsx";
+import { t } from "./strings.ts";
 import { toolIcon, toolLabel } from "./tool-label.ts";
+import { UsageTable } from "./usage.tsx";
+import { Review } from "./viewers/review.tsx";
+import { ToolDetail } from "./viewers/tool.tsx";
 
-export type Shown = { type: "tool"; id: string } | { type: "files" } | null;
+export type Shown =
+  | { type: "tool"; id: string }
+  /** `back`: it was opened from the list of files. */
+  | { type: "file"; file: FileInfo; back: boolean }
+  | { type: "files" }
+  | null;
 
-export function Detail(props: { shown: Shown; view: View; session: string; onClose(): void }) {
-  const { shown, view, session, onClose } = props;
+interface Props {
+  shown: Shown;
+  view: View;
+  /** null: a share, whose files are only those that its messages name. */
+  session: string | null;
+  onShow(shown: Shown): void;
+}
+
+export function Detail({ shown, view, session, onShow }: Props) {
   if (!shown) return null;
-  const tool = shown.type === "tool" ? findTool(view, shown.id) : null;
-  if (shown.type === "tool" && !tool) return null;
+  const close = () => onShow(null);
+  switch (shown.type) {
+    case "files":
+      return (
+        <Panel icon="folder" title={t("filesUsage")} onClose={close}>
+          {session && <h3>{t("files")}</h3>}
+          {session && (
+            <FilesPanel session={session} refresh={`${view.status}-${view.usage.tool_calls}`} />
+          )}
+          <h3>{t("usage")}</h3>
+          <UsageTable view={view} />
+        </Panel>
+      );
+    case "file": {
+      const back = shown.back ? () => onShow({ type: "files" }) : undefined;
+      const { file } = shown;
+      return (
+        <Panel
+          icon={fileIcon(file)}
+          title={file.name}
+          onClose={close}
+          {...(back && { onBack: back })}
+        >
+          <FilePreview key={file.path} file={file} />
+        </Panel>
+      );
+    }
+    case "tool":
+      return <OfRow id={shown.id} view={view} onClose={close} />;
+  }
+}
+
+/** A row of the timeline: a tool call, or a review. */
+function OfRow({ id, view, onClose }: { id: string; view: View; onClose(): void }) {
+  const tool = findTool(view, id);
+  if (tool) {
+    return (
+      <Panel icon={toolIcon(tool)} title={toolLabel(tool)} onClose={onClose}>
+        <ToolDetail key={tool.id} tool={tool} />
+      </Panel>
+    );
+  }
+  const review = findReview(view, id);
+  if (!review) return null;
+  return (
+    <Panel icon="check" title={t("review")} onClose={onClose}>
+      <Review review={review.review} />
+    </Panel>
+  );
+}
+
+function findReview(view: View, id: string): ReviewItem | null {
+  for (const row of allRows(view.items)) if (row.kind === "review" && row.id === id) return row;
+  return null;
+}
+
+interface PanelProps {
+  icon: IconName;
+  title: string;
+  children: ComponentChildren;
+  onBack?(): void;
+  onClose(): void;
+}
+
+/** Whoever opened it with the keyboard is taken to it, and back when it closes. */
+function Panel({ icon, title, children, onBack, onClose }: PanelProps) {
+  const head = useRef<HTMLHeadingElement>(null);
+  useReturnFocus(head);
   return (
     <aside class="detail" aria-label={t("detail")}>
       <header class="detail-head">
-        <Icon name={tool ? toolIcon(tool) : "folder"} />
-        <h2>{tool ? toolLabel(tool) : t("filesUsage")}</h2>
+        {onBack && (
+          <button type="button" class="icon-button" onClick={onBack} title={t("back")}>
+            <Icon name="back" />
+            <span class="sr-only">{t("back")}</span>
+          </button>
+        )}
+        <Icon name={icon} />
+        <h2 ref={head} tabIndex={-1} dir="auto">
+          {title}
+        </h2>
         <button type="button" class="icon-button" onClick={onClose} title={t("close")}>
           <Icon name="cross" />
           <span class="sr-only">{t("close")}</span>
         </button>
       </header>
-      <div class="detail-body">
-        {tool ? <ToolDetail tool={tool} /> : <Overview view={view} session={session} />}
-      </div>
+      <div class="detail-body">{children}</div>
     </aside>
   );
 }
 
-function Overview({ view, session }: { view: View; session: string }) {
-  return (
-    <>
-      <h3>{t("files")}</h3>
-      <Files session={session} refresh={`${view.status}-${view.usage.tool_calls}`} />
-      <h3>{t("usage")}</h3>
-      <UsageTable view={view} />
-    </>
-  );
-}
-
-function Files({ session, refresh }: { session: string; refresh: string }) {
-  const [files, setFiles] = useState<FileInfo[] | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+function useReturnFocus(head: { current: HTMLElement | null }): void {
   useEffect(() => {
-    let current = true;
-    const show = (list: FileInfo[] | null, words: string | null) => {
-      if (!current) return;
-      if (list) setFiles(list);
-      setProblem(words);
-    };
-    api.listFiles(session).then(
-      (list) => show(list, null),
-      (error: unknown) => show(null, errorWords(error)),
-    );
+    const opener = document.activeElement;
+    if (!(opener instanceof HTMLElement) || !opener.matches(":focus-visible")) return;
+    head.current?.focus({ preventScroll: true });
     return () => {
-      current = false;
+      if (opener.isConnected) opener.focus({ preventScroll: true });
     };
-  }, [session, refresh]);
-  if (problem) return <p class="problem">{problem}</p>;
-  if (!files) return <p class="muted">{t("connecting")}</p>;
-  if (files.length === 0) return <p class="muted">{t("noFiles")}</p>;
-  return (
-    <ul class="files">
-      {files.map((file) => (
-        <li key={file.path}>
-          <a class="file-link" href={api.fileUrl(session, file.path)} download={file.name}>
-            <Icon name="file" />
-            <span class="mono">{file.path.replace(/^\/workspace\//, "")}</span>
-            <span class="muted">{size(file.size)}</span>
-          </a>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-const number = new Intl.NumberFormat(locale);
-const size = (bytes: number): string =>
-  bytes < 1024
-    ? `${bytes} B`
-    : bytes < 1024 * 1024
-      ? `${(bytes / 1024).toFixed(1)} KiB`
-      : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
-
-function UsageTable({ view }: { view: View }) {
-  const { usage } = view;
-  const cost = view.snapshot?.usage.cost_usd;
-  const rows: [string, string][] = [
-    [t("modelCalls"), number.format(usage.model_calls)],
-    [t("toolCalls"), number.format(usage.tool_calls)],
-    [t("tokensIn"), number.format(usage.input_tokens)],
-    [t("tokensOut"), number.format(usage.output_tokens)],
-    [t("cached"), number.format(usage.cached_tokens)],
-  ];
-  if (typeof cost === "number") rows.push([t("cost"), `$${cost.toFixed(4)}`]);
-  return (
-    <>
-      <dl class="usage">
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-      {!usage.measured && <p class="muted">{t("estimated")}</p>}
-    </>
-  );
+  }, []);
 }

@@ -25,11 +25,28 @@ const PATHS = {
   moon: "M13 9.6A5.6 5.6 0 0 1 6.4 3a5.6 5.6 0 1 0 6.6 6.6z",
   auto: "M8 13.5A5.5 5.5 0 1 0 8 2.5a5.5 5.5 0 0 0 0 11zM8 2.5v11",
   swap: "M3 5.5h9.5M10 3l2.5 2.5L10 8M13 10.5H3.5M6 8l-2.5 2.5L6 13",
+  image: "M2 3h12v10H2zM2 11l3.4-3.4 2.8 2.8 2.3-2.3L14 11.4M10.8 6.2h.1",
+  table: "M2 3h12v10H2zM2 6.5h12M2 9.8h12M6.5 3v10",
+  copy: "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",
+  pen: "M3 13l.7-3L11 2.7l2.3 2.3L6 12.3zM9.5 4.2l2.3 2.3",
+  fork: "M4.5 5.5v5M4.5 5.5a1.6 1.6 0 1 0 0-3 1.6 1.6 0 0 0 0 3zM4.5 13.5a1.6 1.6 0 1 0 0-3 1.6 1.6 0 0 0 0 3zM11.5 5.5a1.6 1.6 0 1 0 0-3 1.6 1.6 0 0 0 0 3zM11.5 5.5c0 3-3 3-7 4.5",
+  clip: "M12.5 7.5l-5 5a2.9 2.9 0 0 1-4.1-4.1l5.4-5.4a2 2 0 0 1 2.8 2.8l-5.3 5.4a1 1 0 0 1-1.4-1.4l4.6-4.7",
+  more: "M4.2 8a.7.7 0 1 1-1.4 0 .7.7 0 0 1 1.4 0zM8.7 8a.7.7 0 1 1-1.4 0 .7.7 0 0 1 1.4 0zM13.2 8a.7.7 0 1 1-1.4 0 .7.7 0 0 1 1.4 0z",
+  pin: "M6 2.5h4l-.6 4.2 2.1 2.1H4.5l2.1-2.1zM8 8.8v4.9",
+  share: "M8 9.5V2.2M5.2 5 8 2.2 10.8 5M4 7.5H3v6h10v-6h-1",
+  gear: "M8 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM8 1.8v2M8 12.2v2M1.8 8h2M12.2 8h2M3.6 3.6 5 5M11 11l1.4 1.4M12.4 3.6 11 5M5 11l-1.4 1.4",
+  bell: "M4 11.5V7.2a4 4 0 0 1 8 0v4.3l1 1H3zM6.8 14h2.4",
+  talk: "M2.5 3h11v8H7.2L4.5 13.2V11h-2z",
+  back: "M10 3.5 5.5 8l4.5 4.5",
+  again: "M12.9 8a5 5 0 1 1-1.5-3.6L13 6M13 2.8V6H9.8",
+  play: "M5 3.2 12.5 8 5 12.8z",
+  pause: "M5.5 3.5v9M10.5 3.5v9",
+  help: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM6.2 6.3a1.8 1.8 0 1 1 2.6 1.6c-.5.3-.8.6-.8 1.2M8 11.3v.1",
   alert: "M8 2.2 14.2 13H1.8zM8 6.5v3M8 11.2v.3",
 } as const;
 export type IconName = keyof typeof PATHS;
 
-const FILLED: ReadonlySet<IconName> = new Set(["dot", "half", "square"]);
+const FILLED: ReadonlySet<IconName> = new Set(["dot", "half", "square", "play", "more"]);
 
 export function Icon({ name, class: more = "" }: { name: IconName; class?: string }) {
   return (

@@ -4,6 +4,7 @@ import type { PlanState, View } from "../client/index.ts";
 import { Icon } from "./icons.tsx";
 import { StateMark } from "./status.tsx";
 import { t } from "./strings.ts";
+import { Line } from "./text.tsx";
 import { clock, since, useNow } from "./time.ts";
 
 export function PlanCard({ view }: { view: View }) {
@@ -24,7 +25,9 @@ export function PlanCard({ view }: { view: View }) {
           <span class="plan-count" title={t("progress", { done: completed, total })}>
             {completed} / {total}
           </span>
-          <span class="plan-now">{headline(plan, active)}</span>
+          <span class="plan-now" dir="auto">
+            <Line text={headline(plan, active)} />
+          </span>
           <span class="duration" title={t("elapsed", { time })}>
             {time}
           </span>
@@ -52,7 +55,9 @@ function PlanSteps({ plan }: { plan: PlanState }) {
       {plan.steps.map((step) => (
         <li key={step.id} class={`plan-step is-${step.status}`}>
           <StateMark state={step.success === false ? "failed" : step.status} />
-          <span>{step.description}</span>
+          <span dir="auto">
+            <Line text={step.description} />
+          </span>
         </li>
       ))}
     </ol>

@@ -1,9 +1,16 @@
-/** The address: `#/s/<id>` is a session, everything else the empty page. Reload and second tabs just work. */
+/**
+ * The address: `#/s/<id>` is a session, `/shared/<id>` a share, everything else the empty page. Reload and second tabs
+ * just work.
+ */
 import { useEffect, useState } from "preact/hooks";
 
-const read = (): string | null => {
-  const match = /^#\/s\/([A-Za-z0-9_-]+)$/.exec(location.hash);
-  return match?.[1] ?? null;
+export type Route = { type: "home" } | { type: "session" | "shared"; id: string };
+
+const read = (): Route => {
+  const shared = /^\/shared\/([A-Za-z0-9_-]+)\/?$/.exec(location.pathname)?.[1];
+  if (shared) return { type: "shared", id: shared };
+  const id = /^#\/s\/([A-Za-z0-9_-]+)$/.exec(location.hash)?.[1];
+  return id ? { type: "session", id } : { type: "home" };
 };
 
 export const sessionHref = (id: string): string => `#/s/${id}`;
@@ -11,12 +18,12 @@ export const goTo = (id: string | null): void => {
   location.hash = id ? sessionHref(id) : "#/";
 };
 
-export function useRoute(): string | null {
-  const [id, setId] = useState(read);
+export function useRoute(): Route {
+  const [route, setRoute] = useState(read);
   useEffect(() => {
-    const follow = () => setId(read());
+    const follow = () => setRoute(read());
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
-  return id;
+  return route;
 }

@@ -1,19 +1,16 @@
 /** What stands in the timeline besides steps: people, prose, questions that were answered, notices. */
-import type {
-  AskItem,
-  EndItem,
-  ErrorItem,
-  ProseItem,
-  ReplanItem,
-  Row,
-  UserItem,
-} from "../client/index.ts";
-import type { FileInfo, Step } from "../core/events.ts";
-import { api } from "./api.ts";
+import type { AskItem, EndItem, ErrorItem, ProseItem, Row, UserItem } from "../client/index.ts";
+import type { Delivery } from "../core/events.ts";
+import { Attachments } from "./attachments.tsx";
 import { Icon } from "./icons.tsx";
 import { memo } from "./memo.ts";
-import { t } from "./strings.ts";
-import { Text } from "./text.tsx";
+import { nextStep } from "./next-step.ts";
+import { QueuedTag } from "./queued.tsx";
+import { Replan } from "./replan.tsx";
+import { RowTools } from "./row-tools.tsx";
+import { type StringKey, t } from "./strings.ts";
+import { Sum } from "./sum.tsx";
+import { Rich, Text } from "./text.tsx";
 import { exact } from "./time.ts";
 import { ToolRow } from "./tool-row.tsx";
 
@@ -22,8 +19,7 @@ export const idList = (ids: readonly string[]): string => ` ${ids.join(" ")} `;
 export const inIdList = (list: string, id: string): boolean => list.includes(` ${id} `);
 
 export interface RowContext {
-  session: string;
-  /** The tool call whose detail is open. */
+  /** The tool call or review whose detail is open. */
   selected: string | null;
   onSelect(id: string): void;
 }
@@ -36,12 +32,12 @@ interface Props extends RowContext {
 }
 
 export const RowView = memo(function RowView(props: Props) {
-  const { row, session } = props;
+  const { row } = props;
   switch (row.kind) {
     case "user":
-      return <UserRow row={row} session={session} queued={props.queued} />;
+      return <UserRow row={row} queued={props.queued} />;
     case "prose":
-      return <Prose row={row} session={session} />;
+      return <Prose row={row} />;
     case "tool":
       return <ToolRow tool={row} selected={props.selected === row.id} onSelect={props.onSelect} />;
     case "ask":
@@ -51,28 +47,44 @@ export const RowView = memo(function RowView(props: Props) {
     case "nudge":
       return <p class="line">{t("nudge", { reason: row.reason.replace(/_/g, " ") })}</p>;
     case "review":
-      return <Review row={row} />;
+      return <Review row={row} selected={props.selected === row.id} onSelect={props.onSelect} />;
     case "replan":
       return <Replan row={row} />;
     case "error":
       return <Failure row={row} />;
     case "end":
       return <End row={row} />;
+    case "sum":
+      return <Sum usage={row.usage} workedMs={row.workedMs} />;
   }
 });
 
-function UserRow(props: { row: UserItem; session: string; queued: boolean }) {
-  const { row, session, queued } = props;
+const DELIVERED: Partial<Record<Delivery, StringKey>> = {
+  follow_up: "wasFollowUp",
+  replan: "wasReplan",
+};
+
+function UserRow({ row, queued }: { row: UserItem; queued: boolean }) {
+  const { id, text, delivery = "steer", removed } = row;
+  const how = DELIVERED[delivery];
   return (
-    <article class="user" aria-label={t("you")} title={exact(row.ts)}>
-      <Text text={row.text} />
-      <Attachments files={row.attachments} session={session} />
-      {queued && <p class="tag">{t("queued")}</p>}
+    <article
+      class={`user ${removed ? "removed" : ""}`}
+      aria-label={t("you")}
+      title={exact(row.ts)}
+      data-testid="user"
+    >
+      <Text text={text} />
+      <Attachments files={row.attachments} />
+      {removed && <p class="tag">{t("takenBack")}</p>}
+      {queued && <QueuedTag id={id} text={text} delivery={delivery} />}
+      {!queued && !removed && how && <p class="tag">{t(how)}</p>}
+      {!queued && <RowTools text={text} seq={row.seq} own />}
     </article>
   );
 }
 
-function Prose({ row, session }: { row: ProseItem; session: string }) {
+function Prose({ row }: { row: ProseItem }) {
   return (
     <article
       class={`prose tone-${row.tone}`}
@@ -81,8 +93,9 @@ function Prose({ row, session }: { row: ProseItem; session: string }) {
       title={exact(row.ts)}
     >
       {row.thinking && <Thinking text={row.thinking} />}
-      <Text text={row.text} />
-      <Attachments files={row.attachments} session={session} />
+      <Rich text={row.text} />
+      <Attachments files={row.attachments} />
+      <RowTools text={row.text} seq={row.seq} />
     </article>
   );
 }
@@ -96,21 +109,6 @@ export function Thinking({ text }: { text: string }) {
   );
 }
 
-function Attachments({ files, session }: { files: FileInfo[]; session: string }) {
-  if (files.length === 0) return null;
-  return (
-    <ul class="attachments" aria-label={t("attachments")}>
-      {files.map((file) => (
-        <li key={file.path}>
-          <a class="file-link" href={api.fileUrl(session, file.path)} download={file.name}>
-            <Icon name="file" /> {file.name}
-          </a>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 function Asked({ row }: { row: AskItem }) {
   const { answer } = row;
   const decision =
@@ -118,51 +116,35 @@ function Asked({ row }: { row: AskItem }) {
   const said = answer ? (answer.text ?? decision) : null;
   return (
     <article class="asked" aria-label={t("question")}>
-      <Text text={row.text} />
-      <p class={said ? "given" : "line"}>{said ?? t("unanswered")}</p>
+      <Rich text={row.text} />
+      <p class={said ? "given" : "line"} dir="auto">
+        {said ?? t("unanswered")}
+      </p>
+      <Attachments files={answer?.attachments ?? []} />
     </article>
   );
 }
 
-function Review({ row }: { row: Extract<Row, { kind: "review" }> }) {
+interface ReviewProps {
+  row: Extract<Row, { kind: "review" }>;
+  selected: boolean;
+  onSelect(id: string): void;
+}
+function Review({ row, selected, onSelect }: ReviewProps) {
   const { verdict, score, issues } = row.review;
   return (
-    <div class="line">
-      <p>{t(verdict === "pass" ? "reviewPass" : "reviewFail", { score })}</p>
-      {issues.length > 0 && (
-        <ul>
-          {issues.map((issue) => (
-            <li key={issue}>{issue}</li>
-          ))}
-        </ul>
-      )}
-    </div>
-  );
-}
-
-function Replan({ row }: { row: ReplanItem }) {
-  return (
-    <details class="replan">
-      <summary>
-        <Icon name="swap" /> {t("planChanged")}
-      </summary>
-      <div class="replan-both">
-        <PlanList title={t("before")} steps={row.before} />
-        <PlanList title={t("after")} steps={row.after} />
-      </div>
-    </details>
-  );
-}
-function PlanList({ title, steps }: { title: string; steps: Step[] }) {
-  return (
-    <div>
-      <h4>{title}</h4>
-      <ol>
-        {steps.map((step) => (
-          <li key={step.id}>{step.description}</li>
-        ))}
-      </ol>
-    </div>
+    <button
+      type="button"
+      class="tool-row review-row"
+      aria-pressed={selected}
+      onClick={() => onSelect(row.id)}
+    >
+      <Icon name={verdict === "pass" ? "check" : "swap"} class={`review-${verdict}`} />
+      <span class="tool-label">
+        {t(verdict === "pass" ? "reviewPass" : "reviewFail", { score })}
+      </span>
+      {issues.length > 0 && <span class="chip">{t("issues", { n: issues.length })}</span>}
+    </button>
   );
 }
 
@@ -172,6 +154,7 @@ function Failure({ row }: { row: ErrorItem }) {
       <Icon name="alert" />
       <div>
         <Text text={row.error.message} />
+        <p>{nextStep(row.error)}</p>
         <p class="muted mono">{row.error.code}</p>
       </div>
     </div>
@@ -187,7 +170,7 @@ function End({ row }: { row: EndItem }) {
         ? t("interrupted", { what })
         : t("stoppedPlain");
   return (
-    <p class={`end end-${row.outcome}`}>
+    <p class={`end end-${row.outcome}`} dir="auto">
       <Icon name={row.outcome === "failed" ? "cross" : "square"} /> {text}
     </p>
   );

@@ -1,12 +1,14 @@
 /** The list of sessions: what needs you, what works, what is done. */
-import { useState } from "preact/hooks";
+import { useContext, useRef } from "preact/hooks";
 import type { SessionInfo } from "../core/wire.ts";
-import { api } from "./api.ts";
-import { Icon, type IconName } from "./icons.tsx";
-import { sessionHref } from "./route.ts";
+import { api, errorWords } from "./api.ts";
+import { IconButton } from "./head.tsx";
+import { Icon } from "./icons.tsx";
+import { goTo, sessionHref } from "./route.ts";
+import { SessionMenu } from "./session-menu.tsx";
+import { Shell } from "./shell.ts";
 import { StateMark } from "./status.tsx";
-import { applyTheme, nextTheme, readTheme, type Theme } from "./storage.ts";
-import { type StringKey, t } from "./strings.ts";
+import { t } from "./strings.ts";
 import { ago, exact, useNow } from "./time.ts";
 import type { SessionList } from "./use-sessions.ts";
 
@@ -26,7 +28,7 @@ export function Sidebar({ list, current, open, onNew, onClose, onSignedOut }: Pr
     <nav class={`sidebar ${open ? "open" : ""}`} aria-label={t("sessions")}>
       <Brand onClose={onClose} />
       <button type="button" class="button new-session" onClick={onNew}>
-        <Icon name="plus" /> {t("newSession")}
+        <Icon name="plus" /> {t("newSession")} <span class="key">N</span>
       </button>
       <Search list={list} />
       {waiting > 0 && (
@@ -85,13 +87,16 @@ function Search({ list }: { list: SessionList }) {
 function SessionRow(props: { info: SessionInfo; now: number; current: boolean }) {
   const { info, now, current } = props;
   return (
-    <li>
+    <li class={`session-item ${info.pinned ? "is-pinned" : ""}`} data-testid="session">
       <a
         class="session-row"
         href={sessionHref(info.id)}
         aria-current={current ? "page" : undefined}
       >
-        <span class="session-title">{info.title || t("untitled")}</span>
+        <span class="session-title" dir="auto">
+          {info.pinned && <Icon name="pin" class="pin" />}
+          {info.title || t("untitled")}
+        </span>
         <span class="session-meta">
           <StateMark state={info.status} />
           <time dateTime={info.updated_at} title={exact(info.updated_at)}>
@@ -99,38 +104,67 @@ function SessionRow(props: { info: SessionInfo; now: number; current: boolean })
           </time>
         </span>
       </a>
+      <SessionMenu session={info} small />
     </li>
   );
 }
 
-const THEMES: Record<Theme, [StringKey, IconName]> = {
-  auto: ["themeAuto", "auto"],
-  light: ["themeLight", "sun"],
-  dark: ["themeDark", "moon"],
-};
-
 function Footer({ onSignedOut }: { onSignedOut(): void }) {
-  const [theme, setTheme] = useState(readTheme);
-  const [name, icon] = THEMES[theme];
-  const turn = () => {
-    const next = nextTheme(theme);
-    applyTheme(next);
-    setTheme(next);
-  };
+  const shell = useContext(Shell);
   return (
     <div class="sidebar-foot">
-      <button type="button" class="link-button" onClick={turn}>
-        <Icon name={icon} /> {t("theme", { name: t(name) })}
-      </button>
       <button
         type="button"
-        class="icon-button"
-        title={t("signOut")}
-        onClick={() => void api.logout().then(onSignedOut, onSignedOut)}
+        class="link-button"
+        onClick={() => shell.open({ type: "settings", session: null })}
       >
-        <Icon name="exit" />
-        <span class="sr-only">{t("signOut")}</span>
+        <Icon name="gear" /> {t("settings")}
       </button>
+      <span class="sidebar-tools">
+        <ImportButton />
+        <IconButton
+          icon="help"
+          label={t("shortcuts")}
+          onClick={() => shell.open({ type: "help" })}
+        />
+        <IconButton
+          icon="exit"
+          label={t("signOut")}
+          onClick={() => void api.logout().then(onSignedOut, onSignedOut)}
+        />
+      </span>
     </div>
+  );
+}
+
+function ImportButton() {
+  const shell = useContext(Shell);
+  const input = useRef<HTMLInputElement>(null);
+  const take = (file: File | undefined) => {
+    if (!file) return;
+    api.importSession(file).then(
+      (session) => {
+        goTo(session.id);
+        shell.reload();
+        shell.say({ text: t("imported") });
+      },
+      (error: unknown) => shell.say({ text: errorWords(error), problem: true }),
+    );
+  };
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        accept=".jsonl,application/jsonl"
+        hidden
+        data-testid="import-file"
+        onChange={(e) => {
+          take(e.currentTarget.files?.[0]);
+          e.currentTarget.value = "";
+        }}
+      />
+      <IconButton icon="up" label={t("import")} onClick={() => input.current?.click()} />
+    </>
   );
 }

@@ -6,7 +6,9 @@ import { memo } from "./memo.ts";
 import { inIdList, type RowContext, RowView } from "./rows.tsx";
 import { StateMark } from "./status.tsx";
 import { t } from "./strings.ts";
-import { clock, since, useNow } from "./time.ts";
+import { Line } from "./text.tsx";
+import { short, since, useNow } from "./time.ts";
+import { useTail } from "./use-window.ts";
 
 interface Props extends RowContext {
   item: StepItem;
@@ -32,10 +34,12 @@ export const StepGroup = memo(function StepGroup(props: Props) {
   const state = shownState(item);
   const [chosen, setChosen] = useState<boolean | null>(null);
   const open = chosen ?? state !== "completed";
-  const rows = open ? item.rows : item.rows.filter(isLoud);
+  const all = open ? item.rows : item.rows.filter(isLoud);
+  const { from, showAll } = useTail(all.length);
+  const rows = from > 0 ? all.slice(from) : all;
   return (
     <section class={`step step-${state}`} data-testid="step" data-state={state}>
-      <h3>
+      <h2>
         <button
           type="button"
           class="step-head"
@@ -44,14 +48,21 @@ export const StepGroup = memo(function StepGroup(props: Props) {
         >
           <Icon name="chevron" class="fold" />
           <span class="step-number">{item.number || ""}</span>
-          <span class="step-name">{item.step.description}</span>
+          <span class="step-name" dir="auto">
+            <Line text={item.step.description} />
+          </span>
           {!open && <ToolCount rows={item.rows} />}
           <Elapsed item={item} pausedAt={pausedAt} />
           <StateMark state={pausedAt ? "waiting" : state} quiet={state === "completed"} />
         </button>
-      </h3>
+      </h2>
       {rows.length > 0 && (
         <div class="step-rows">
+          {from > 0 && (
+            <button type="button" class="link-button" onClick={showAll}>
+              {t("earlier", { n: from })}
+            </button>
+          )}
           {rows.map((row) => (
             <RowView
               key={row.id}
@@ -63,7 +74,11 @@ export const StepGroup = memo(function StepGroup(props: Props) {
           ))}
         </div>
       )}
-      {open && item.step.error && <p class="step-error">{item.step.error}</p>}
+      {open && item.step.error && (
+        <p class="step-error" dir="auto">
+          {item.step.error}
+        </p>
+      )}
     </section>
   );
 });
@@ -77,5 +92,5 @@ function ToolCount({ rows }: { rows: Row[] }) {
 function Elapsed({ item, pausedAt }: { item: StepItem; pausedAt: string | null }) {
   const until = item.endedAt ?? pausedAt;
   const now = useNow(until === null);
-  return <span class="duration">{clock(since(item.ts, until, now) - item.waitedMs)}</span>;
+  return <span class="duration">{short(since(item.ts, until, now) - item.waitedMs)}</span>;
 }

@@ -18,14 +18,23 @@ export const keepDraft = (key: string, text: string): void =>
     else sessionStorage.setItem(`draft:${key}`, text);
   }, undefined);
 
+/** A small choice of the reader's. */
+export const readChoice = (key: string): string | null =>
+  attempt(() => localStorage.getItem(key), null);
+export const writeChoice = (key: string, value: string): void =>
+  attempt(() => localStorage.setItem(key, value), undefined);
+
+/** Keys without Ctrl or ⌘ do something; who dictates or has a tremor turns them off. */
+const KEYS = "single-keys";
+export const singleKeys = (): boolean => readChoice(KEYS) !== "off";
+export const setSingleKeys = (on: boolean): void => writeChoice(KEYS, on ? "on" : "off");
+
 export function readTheme(): Theme {
-  const held = attempt(() => localStorage.getItem("theme"), null);
+  const held = readChoice("theme");
   return NAMES.find((name) => name === held) ?? "auto";
 }
 export function applyTheme(theme: Theme): void {
-  attempt(() => localStorage.setItem("theme", theme), undefined);
+  writeChoice("theme", theme);
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
 }
-export const nextTheme = (theme: Theme): Theme =>
-  NAMES[(NAMES.indexOf(theme) + 1) % NAMES.length] ?? "auto";

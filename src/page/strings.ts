@@ -1,20 +1,17 @@
-/** Every sentence of the page, English and Chinese side by side. `{x}` is filled in. */
+/** Every sentence of the page, English and Chinese side by side. `{x}` is filled in. The larger parts are in words/. */
+import { readChoice } from "./storage.ts";
+import { FILES } from "./words/files.ts";
+import { SESSIONS } from "./words/sessions.ts";
+import { SETTINGS } from "./words/settings.ts";
+import { VIEWERS } from "./words/viewers.ts";
+
 const TABLE = {
+  ...FILES,
+  ...SESSIONS,
+  ...SETTINGS,
+  ...VIEWERS,
   product: ["Dormouse", "Dormouse"],
-  sessions: ["Sessions", "会话"],
-  newSession: ["New session", "新会话"],
-  search: ["Search sessions", "搜索会话"],
-  noSessions: ["Nothing here yet.", "还没有会话。"],
-  noMatches: ["No session matches.", "没有找到匹配的会话。"],
-  more: ["Show more", "显示更多"],
-  untitled: ["Untitled session", "未命名会话"],
-  waitingCount: ["{n} waiting for you", "{n} 个在等你"],
   signOut: ["Sign out", "退出登录"],
-  theme: ["Theme: {name}", "主题：{name}"],
-  themeAuto: ["system", "跟随系统"],
-  themeLight: ["light", "浅色"],
-  themeDark: ["dark", "深色"],
-  showSessions: ["Show sessions", "显示会话列表"],
   close: ["Close", "关闭"],
   skip: ["Skip to the conversation", "跳到对话"],
 
@@ -91,7 +88,6 @@ const TABLE = {
   reviewPass: ["Review passed, {score} / 10", "审查通过，{score} / 10"],
   reviewFail: ["Review asks for more, {score} / 10", "审查未通过，{score} / 10"],
   nudge: ["Corrected itself ({reason})", "已自行纠正（{reason}）"],
-  attachments: ["Files", "文件"],
 
   question: ["Question for you", "有个问题"],
   approval: ["May it do this?", "允许这样做吗？"],
@@ -109,28 +105,6 @@ const TABLE = {
     "Asleep, costs nothing, wakes when you answer.",
     "睡着了，不产生费用，你回答后就会醒来。",
   ],
-
-  detail: ["Details", "详情"],
-  output: ["Output", "输出"],
-  noOutput: ["No output.", "没有输出。"],
-  noOutputYet: ["No output yet.", "还没有输出。"],
-  exitCode: ["exit {code}", "退出码 {code}"],
-  rawArgs: ["Raw arguments", "原始参数"],
-  rawResult: ["Raw result", "原始结果"],
-  oldContent: ["Before", "修改前"],
-  files: ["Files", "文件"],
-  filesUsage: ["Files and usage", "文件与用量"],
-  noFiles: ["No files yet.", "还没有文件。"],
-  usage: ["Usage", "用量"],
-  modelCalls: ["Model calls", "模型调用"],
-  toolCalls: ["Tool calls", "工具调用"],
-  tokensIn: ["Tokens in", "输入 token"],
-  tokensOut: ["Tokens out", "输出 token"],
-  cached: ["From cache", "缓存命中"],
-  cost: ["Cost", "费用"],
-  estimated: ["partly estimated", "部分为估算"],
-  remove: ["Delete session", "删除会话"],
-  removeSure: ["Really delete?", "确定删除？"],
 
   practice: [
     "This is the practice model: rules, no AI. Set OPENAI_API_KEY to connect a real one.",
@@ -160,16 +134,64 @@ const TABLE = {
   errBusy: ["It is busy with a task.", "正在处理任务。"],
   errTooLarge: ["That is too long to send.", "内容太长，无法发送。"],
   home: ["Start a new session", "开始新会话"],
+  seconds: ["{n} s", "{n} 秒"],
   justNow: ["now", "刚刚"],
+
+  loading: ["Loading …", "正在加载……"],
+  practiceName: ["Practice model", "练习模型"],
+  notHere: ["There is nothing to show here", "这里没有可显示的内容"],
+  edit: ["Edit", "编辑"],
+  editQueued: ["Edit the message", "编辑消息"],
+  takeBack: ["Take back", "撤回"],
+  takenBack: ["taken back before it was read", "在读取之前已撤回"],
+  alreadyRead: ["It has been read already.", "消息已经被读取。"],
+  wasFollowUp: ["for after the task", "任务之后处理"],
+  wasReplan: ["asked for a new plan", "要求重新规划"],
+  editResend: ["Edit and send again", "编辑后重新发送"],
+  earlier: ["{n} earlier …", "更早的 {n} 项……"],
+  sumTime: ["worked {time}", "用时 {time}"],
+  sumCalls: ["{n} model calls", "{n} 次模型调用"],
+  sumTokens: ["{n} tokens", "{n} 个 token"],
+  sumTokensAbout: ["about {n} tokens", "约 {n} 个 token"],
+  issues: ["{n} to mend", "{n} 个问题"],
+  nothingLost: ["Files and history are kept.", "文件和记录都还在。"],
+  nextAgain: ["Try again.", "请重试。"],
+  nextMessage: ["Send a message to go on.", "发送消息即可继续。"],
+  nextKey: ["Check the provider's key on the server.", "请检查服务器上的密钥。"],
+  nextProvider: ["Set a provider and its key on the server.", "请在服务器上设置模型服务和密钥。"],
+  nextQuota: [
+    "Raise the quota at the provider, or choose another one.",
+    "请提高配额，或换一个模型服务。",
+  ],
+  nextLater: ["Try again later.", "请稍后再试。"],
+  nextShorter: ["Start a new session, or ask for less at once.", "请开始新会话，或缩小要求。"],
+  nextSandbox: [
+    "Try again in a minute; the sandbox could not be reached.",
+    "沙箱暂时不可用，请稍后再试。",
+  ],
+  nextBudget: ["Raise the budget in the settings.", "请在设置中提高预算。"],
+  nextSmaller: ["Ask for a smaller part of it.", "请先要求其中一小部分。"],
+  rebuilt: [
+    "The history was built anew on the server; this is how it stands now.",
+    "服务器重建了历史记录，这是现在的内容。",
+  ],
+  notify: ["Notify me when it needs me or is done", "需要我或完成时通知我"],
+  notifyOn: ["You will be told when it needs you or is done.", "需要你或完成时会通知你。"],
+  notifyOff: ["No more notifications.", "不再通知。"],
+  notifyRefused: ["The browser does not allow notifications here.", "浏览器不允许在此显示通知。"],
 } as const satisfies Record<string, readonly [string, string]>;
 
 export type StringKey = keyof typeof TABLE;
 export type Locale = "en" | "zh";
 
-const preferred = (): Locale =>
-  typeof navigator !== "undefined" && navigator.language.toLowerCase().startsWith("zh")
-    ? "zh"
-    : "en";
+/** Where the reader's own choice is kept; without one it is the browser's language. */
+export const LOCALE_CHOICE = "locale";
+function preferred(): Locale {
+  const chosen = readChoice(LOCALE_CHOICE);
+  if (chosen === "en" || chosen === "zh") return chosen;
+  const { language = "en" } = globalThis.navigator ?? {};
+  return language.toLowerCase().startsWith("zh") ? "zh" : "en";
+}
 export const locale: Locale = preferred();
 
 export function translate(key: StringKey, vars: Record<string, string | number>, to: Locale) {

@@ -1,5 +1,6 @@
 /** A text box that grows with its text, and in which only a plain Enter sends. */
 import { useEffect, useRef } from "preact/hooks";
+import { filesOf } from "./files/drop.tsx";
 import { type EnterGuard, enterGuard } from "./ime.ts";
 
 interface Props {
@@ -10,9 +11,12 @@ interface Props {
   focus?: number;
   onInput(text: string): void;
   onSend(): void;
+  /** Files that were pasted. */
+  onFiles?(files: File[]): void;
 }
 
-export function TextBox({ label, placeholder, value, focus = 0, onInput, onSend }: Props) {
+export function TextBox(props: Props) {
+  const { label, placeholder, value, focus = 0, onInput, onSend, onFiles } = props;
   const box = useRef<HTMLTextAreaElement>(null);
   const guard = useRef<EnterGuard | null>(null);
   guard.current ??= enterGuard();
@@ -29,7 +33,14 @@ export function TextBox({ label, placeholder, value, focus = 0, onInput, onSend 
       aria-label={label}
       placeholder={placeholder}
       value={value}
+      dir="auto"
       enterkeyhint="send"
+      onPaste={(e) => {
+        const files = onFiles ? filesOf(e.clipboardData) : [];
+        if (files.length === 0) return;
+        e.preventDefault();
+        onFiles?.(files);
+      }}
       onInput={(e) => onInput(e.currentTarget.value)}
       onCompositionStart={() => guard.current?.started()}
       onCompositionEnd={() => guard.current?.ended()}

@@ -1,12 +1,16 @@
 /**
- * Text that a model, a tool or a person wrote, as text nodes: nothing in it can become markup.
+ * Text that a model, a tool or a person wrote, as text nodes: nothing in it can become markup. `Rich` is for what a
+ * model wrote: Markdown, once its part is loaded, until then the same plain text.
  *
  * A1  Only paragraphs, code spans, code blocks and links exist; everything else stays as it was written.
  * A2  A link is http, https or mailto; it opens apart from the page and tells the other side nothing.
  * A3  Nothing is loaded because of what a text says: images are links.
  */
+import type { ComponentChildren } from "preact";
 import { blocks, safeUrl } from "./blocks.ts";
+import { lazyPart, useLazy } from "./lazy.ts";
 import { memo } from "./memo.ts";
+import { readable } from "./viewers/terminal.ts";
 
 const INLINE = /`([^`\n]+)`|((?:https?:\/\/|mailto:)[^\s<>"'`)\]}]+)/g;
 
@@ -32,7 +36,20 @@ function Inline({ text }: { text: string }) {
   );
 }
 
-export function Link({ href, children }: { href: string; children: string }) {
+/** One line with its code spans, for where a link would be out of place. */
+export function Line({ text }: { text: string }) {
+  return (
+    <>
+      {readable(text)
+        .split(/(`[^`]+`)/)
+        .map((part) =>
+          part.length > 2 && part.startsWith("`") ? <code>{part.slice(1, -1)}</code> : part,
+        )}
+    </>
+  );
+}
+
+export function Link({ href, children }: { href: string; children: ComponentChildren }) {
   const url = safeUrl(href);
   if (!url) return <>{children}</>;
   return (
@@ -44,14 +61,14 @@ export function Link({ href, children }: { href: string; children: string }) {
 
 export const Text = memo(function Text({ text }: { text: string }) {
   return (
-    <div class="text">
-      {blocks(text).map((block) =>
+    <div class="text" dir="auto">
+      {blocks(readable(text)).map((block) =>
         block.type === "code" ? (
           <pre>
             <code>{block.text}</code>
           </pre>
         ) : (
-          <p>
+          <p dir="auto">
             <Inline text={block.text} />
           </p>
         ),
@@ -59,3 +76,10 @@ export const Text = memo(function Text({ text }: { text: string }) {
     </div>
   );
 });
+
+const markdown = lazyPart(() => import("./markdown/markdown.tsx"));
+
+export function Rich({ text }: { text: string }) {
+  const part = useLazy(markdown);
+  return part ? <part.Markdown text={text} /> : <Text text={text} />;
+}

@@ -1,6 +1,10 @@
 /** Times as people say them. Durations are counted here; the server stores none. */
-import { useEffect, useState } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
 import { locale, t } from "./strings.ts";
+
+/** A replay has a time of its own, in milliseconds; null: the reader's. */
+export const FixedNow = createContext<number | null>(null);
 
 /** `0:07`, `12:03`, `1:02:03`. */
 export function clock(ms: number): string {
@@ -13,10 +17,14 @@ export function clock(ms: number): string {
     : `${minutes}:${seconds}`;
 }
 
+const tenths = new Intl.NumberFormat(locale, {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 /** `0.4 s`, `12 s`, `2:05`. */
 export function short(ms: number): string {
-  if (ms < 9_950) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
-  return ms < 60_000 ? `${Math.round(ms / 1000)} s` : clock(ms);
+  if (ms < 9_950) return t("seconds", { n: tenths.format(Math.max(0, ms) / 1000) });
+  return ms < 60_000 ? t("seconds", { n: Math.round(ms / 1000) }) : clock(ms);
 }
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "narrow" });
@@ -44,12 +52,13 @@ export const since = (from: string, to: string | null, now: number): number =>
 
 /** The time, again every `everyMs` while `active`. */
 export function useNow(active: boolean, everyMs = 1_000): number {
+  const fixed = useContext(FixedNow);
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
-    if (!active) return;
+    if (!active || fixed !== null) return;
     setNow(Date.now());
     const timer = setInterval(() => setNow(Date.now()), everyMs);
     return () => clearInterval(timer);
   }, [active, everyMs]);
-  return now;
+  return fixed ?? now;
 }

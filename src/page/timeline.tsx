@@ -1,42 +1,58 @@
 /** Everything that happened, in order, with what is happening now at its end. */
 import { useMemo } from "preact/hooks";
-import { allRows, type Item, type LiveText, type View } from "../client/index.ts";
+import { allRows, type Item, type LiveText, type UserItem, type View } from "../client/index.ts";
 import { activity } from "./activity.ts";
 import { Icon } from "./icons.tsx";
+import { PendingRow } from "./pending.tsx";
 import { PlanCard } from "./plan-card.tsx";
 import { idList, inIdList, type RowContext, RowView, Thinking } from "./rows.tsx";
 import { StepGroup } from "./step.tsx";
 import { t } from "./strings.ts";
-import { Text } from "./text.tsx";
+import { Rich } from "./text.tsx";
 import { useFollow } from "./use-follow.ts";
-import type { Pending } from "./use-outbox.ts";
 import type { LiveSession } from "./use-session.ts";
+import { useWindow } from "./use-window.ts";
 
 interface Props {
-  session: LiveSession;
+  /** Live, or as of one moment of a replay. */
+  session: Pick<LiveSession, "view" | "pending" | "send" | "retry" | "discard">;
+  /** Nothing can be sent from here. */
+  readOnly?: boolean;
   selected: string | null;
   onSelect(id: string): void;
 }
 
-export function Timeline({ session, selected, onSelect }: Props) {
+const countRows = (items: readonly Item[]): number =>
+  items.reduce((n, item) => n + (item.kind === "step" ? item.rows.length + 1 : 1), 0);
+
+export function Timeline({ session, readOnly = false, selected, onSelect }: Props) {
   const { view, pending } = session;
-  const count = useMemo(() => [...allRows(view.items)].length, [view.items]);
+  const count = useMemo(() => countRows(view.items), [view.items]);
   const follow = useFollow(view, count + pending.length);
-  const context: RowContext = { session: session.id, selected, onSelect };
+  const shown = useWindow(view.items.length, follow.atBottom, follow.scroller);
+  const context: RowContext = { selected, onSelect };
   const doing = activity(view);
   return (
     <div class="timeline-frame">
-      <div class="timeline" ref={follow.scroller}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys. */}
+      <div class="timeline" ref={follow.scroller} tabIndex={0}>
         <PlanCard view={view} />
         <section class="items" aria-label={t("timeline")}>
-          <Items view={view} context={context} />
+          {shown.from > 0 && (
+            <div ref={shown.sentinel} class="earlier">
+              <button type="button" class="link-button" onClick={shown.earlier}>
+                {t("earlier", { n: shown.from })}
+              </button>
+            </div>
+          )}
+          <Items view={view} from={shown.from} context={context} />
           {view.live.map((entry) => (
             <Live key={entry.id} entry={entry} />
           ))}
           {pending.map((p) => (
             <PendingRow key={p.id} pending={p} session={session} />
           ))}
-          <TryAgain session={session} />
+          {!readOnly && <TryAgain session={session} />}
           {doing && (
             <p class="activity">
               <span class="pulse" aria-hidden="true" />
@@ -57,7 +73,8 @@ export function Timeline({ session, selected, onSelect }: Props) {
   );
 }
 
-function Items({ view, context }: { view: View; context: RowContext }) {
+function Items(props: { view: View; from: number; context: RowContext }) {
+  const { view, from, context } = props;
   const queued = idList(view.queue.map((message) => message.id));
   const openWait = view.wait?.wait_id ?? null;
   const draw = (item: Item, index: number) =>
@@ -67,7 +84,7 @@ function Items({ view, context }: { view: View; context: RowContext }) {
         item={item}
         queued={queued}
         openWait={openWait}
-        pausedAt={index === view.open ? view.pausedAt : null}
+        pausedAt={from + index === view.open ? view.pausedAt : null}
         {...context}
       />
     ) : (
@@ -79,20 +96,23 @@ function Items({ view, context }: { view: View; context: RowContext }) {
         {...context}
       />
     );
-  return <>{view.items.map(draw)}</>;
+  return <>{view.items.slice(from).map(draw)}</>;
 }
 
-/** A failure that may pass: the last message once more. */
-function TryAgain({ session }: { session: LiveSession }) {
-  const { view } = session;
-  const last = view.items.at(-1);
-  if (view.status !== "failed" || last?.kind !== "error" || !last.error.retryable) return null;
-  let text = "";
-  for (const row of allRows(view.items)) if (row.kind === "user") text = row.text;
-  if (text === "" || session.pending.length > 0) return null;
+/** A failure that may pass, or a turn that was stopped: the last message once more. */
+function TryAgain({ session }: { session: Props["session"] }) {
+  const { view, pending } = session;
+  const last = view.items.findLast((item) => item.kind !== "sum");
+  const passing = last?.kind === "error" && last.error.retryable && view.status === "failed";
+  const stopped = last?.kind === "end" && view.status === "stopped";
+  if ((!passing && !stopped) || pending.length > 0) return null;
+  let message: UserItem | null = null;
+  for (const row of allRows(view.items)) if (row.kind === "user" && !row.removed) message = row;
+  if (!message) return null;
+  const { text, attachments } = message;
   return (
-    <button type="button" class="button again" onClick={() => session.send(text)}>
-      {t("tryAgain")}
+    <button type="button" class="button again" onClick={() => session.send(text, attachments)}>
+      <Icon name="again" /> {t("tryAgain")}
     </button>
   );
 }
@@ -101,28 +121,7 @@ function Live({ entry }: { entry: LiveText }) {
   return (
     <article class="prose live" aria-label={t("agent")}>
       {entry.thinking && <Thinking text={entry.thinking} />}
-      {entry.text && <Text text={entry.text} />}
-    </article>
-  );
-}
-
-function PendingRow({ pending, session }: { pending: Pending; session: LiveSession }) {
-  return (
-    <article class="user pending" aria-label={t("you")}>
-      <Text text={pending.text} />
-      {pending.problem ? (
-        <p class="tag problem" role="alert">
-          {t("notSent", { why: pending.problem })}
-          <button type="button" class="link-button" onClick={() => session.retry(pending.id)}>
-            {t("tryAgain")}
-          </button>
-          <button type="button" class="link-button" onClick={() => session.discard(pending.id)}>
-            {t("discard")}
-          </button>
-        </p>
-      ) : (
-        <p class="tag">{t("sending")}</p>
-      )}
+      {entry.text && <Rich text={entry.text} />}
     </article>
   );
 }

@@ -1,6 +1,7 @@
 /** One tool call in a few words: the model's own brief, else what its arguments say. */
 import type { ToolItem } from "../client/index.ts";
 import type { IconName } from "./icons.tsx";
+import { plainText } from "./viewers/terminal.ts";
 
 const ICONS: Record<string, IconName> = {
   shell: "shell",
@@ -14,7 +15,9 @@ export const toolIcon = (tool: ToolItem): IconName => ICONS[tool.toolkit] ?? "ot
 export const textOf = (value: unknown): string | null =>
   typeof value === "string" && value !== "" ? value : null;
 
-export function toolLabel(tool: ToolItem): string {
+export const toolLabel = (tool: ToolItem): string => plainText(labelOf(tool));
+
+function labelOf(tool: ToolItem): string {
   if (tool.brief) return tool.brief;
   const { args } = tool;
   const what = textOf(args.command) ?? textOf(args.path) ?? textOf(args.query) ?? textOf(args.url);

@@ -26,7 +26,9 @@ export const ToolRow = memo(function ToolRow({ tool, selected, onSelect }: Props
       onClick={() => onSelect(tool.id)}
     >
       <Icon name={toolIcon(tool)} class="tool-icon" />
-      <span class={`tool-label ${tool.brief ? "" : "mono"}`}>{toolLabel(tool)}</span>
+      <span class={`tool-label ${tool.brief ? "" : "mono"}`} dir="auto">
+        {toolLabel(tool)}
+      </span>
       {code !== null && <span class="chip">{t("exitCode", { code })}</span>}
       <Duration tool={tool} />
       {code === null && <StateMark state={STATES[tool.state]} quiet={tool.state === "ok"} />}

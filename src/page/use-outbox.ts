@@ -10,16 +10,23 @@ import { type Connection, type Frame, newId } from "../client/index.ts";
 import { wordsFor } from "./api.ts";
 import { keepDraft, readDraft } from "./storage.ts";
 
+/** A file of the session that goes with a message. */
+export interface Attached {
+  path: string;
+  name: string;
+  size: number;
+}
 export interface Pending {
   id: string;
   text: string;
+  files: Attached[];
   /** Known once it is durable. */
   seq: number | null;
   problem: string | null;
 }
 export interface Outbox {
   pending: Pending[];
-  send(text: string): void;
+  send(text: string, files?: Attached[]): void;
   retry(id: string): void;
   discard(id: string): void;
   /** Frames were folded in, up to that seq. */
@@ -46,21 +53,25 @@ export function useOutbox(session: string, live: { current: Connection | null })
         seen.current,
       ),
     );
-  const dispatch = (text: string, id: string) =>
-    void live.current?.send({ type: "message", id, text }).then((receipt) => {
+  const dispatch = ({ id, text, files }: Pending) => {
+    const attachments = files.map((file) => file.path);
+    const frame = { type: "message", id, text } as const;
+    const sent = live.current?.send(attachments.length > 0 ? { ...frame, attachments } : frame);
+    void sent?.then((receipt) => {
       if (receipt.ok) mark(id, { seq: receipt.seq });
       else if (receipt.code === "closed") giveBack(session, text);
       else mark(id, { problem: wordsFor(receipt.code, receipt.message) });
     });
-  const send = (text: string) => {
-    const fresh: Pending = { id: newId(), text, seq: null, problem: null };
+  };
+  const send = (text: string, files: Attached[] = []) => {
+    const fresh: Pending = { id: newId(), text, files, seq: null, problem: null };
     setPending((list) => [...list, fresh]);
-    dispatch(text, fresh.id);
+    dispatch(fresh);
   };
   const retry = (id: string) => {
     const held = pending.find((p) => p.id === id);
     mark(id, { problem: null });
-    if (held) dispatch(held.text, id);
+    if (held) dispatch(held);
   };
   const discard = (id: string) => setPending((list) => list.filter((p) => p.id !== id));
   const arrived = useCallback((frames: Frame[], lastSeq: number) => {

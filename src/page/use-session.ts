@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import {
   ApiError,
+  allRows,
   Connection,
   type ConnectionState,
   EMPTY_VIEW,
@@ -11,7 +12,9 @@ import {
   reduceAll,
   type View,
 } from "../client/index.ts";
-import { api } from "./api.ts";
+import { api, errorWords } from "./api.ts";
+import { painter } from "./paint.ts";
+import { t } from "./strings.ts";
 import { type Outbox, useOutbox } from "./use-outbox.ts";
 
 export interface LiveSession extends Omit<Outbox, "arrived"> {
@@ -24,27 +27,45 @@ export interface LiveSession extends Omit<Outbox, "arrived"> {
   gone: ApiError | null;
   answer(waitId: string, given: { text?: string; approved?: boolean }): Promise<Receipt>;
   stop(): void;
+  /** Changes a message that was not read yet, or takes it back (null). The words say what went wrong. */
+  editQueued(message: string, text: string | null): Promise<string | null>;
+  /** How often the server began the log anew while it was watched. */
+  rebuilt: number;
 }
 
 export function useSession(id: string): LiveSession {
   const [view, setView] = useState(EMPTY_VIEW);
   const [connection, setConnection] = useState<ConnectionState>("connecting");
   const [gone, setGone] = useState<ApiError | null>(null);
+  const [rebuilt, setRebuilt] = useState(0);
   const live = useRef<Connection | null>(null);
   const latest = useRef(EMPTY_VIEW);
   const { arrived, ...outbox } = useOutbox(id, live);
 
   useEffect(() => {
-    const onFrames = (frames: Frame[]) => {
-      latest.current = reduceAll(latest.current, frames);
-      arrived(frames, latest.current.lastSeq);
+    let undrawn: Frame[] = [];
+    const paint = painter(() => {
+      arrived(undrawn, latest.current.lastSeq);
+      undrawn = [];
       setView(latest.current);
+    });
+    const onFrames = (frames: Frame[]) => {
+      const known = latest.current.lastSeq > 0;
+      if (known && frames.some((f) => f.type === "reset")) setRebuilt((n) => n + 1);
+      const next = reduceAll(latest.current, frames);
+      latest.current = next;
+      undrawn.push(...frames);
+      paint.soon(next.lastSeq < (next.snapshot?.last_seq ?? 0));
     };
     const onState = (next: ConnectionState) => {
       setConnection(next);
       if (next === "offline") probe(id, setGone);
     };
-    return follow(id, live, onFrames, onState);
+    const leave = follow(id, live, onFrames, onState);
+    return () => {
+      paint.stop();
+      leave();
+    };
   }, [id]);
 
   const answer = useCallback(
@@ -54,7 +75,29 @@ export function useSession(id: string): LiveSession {
     [],
   );
   const stop = useCallback(() => void live.current?.send({ type: "stop", id: newId() }), []);
-  return { id, view, ready: view.snapshot !== null, connection, gone, ...outbox, answer, stop };
+  const editQueued = useCallback(
+    (message: string, text: string | null) => changeQueued(id, message, text),
+    [id],
+  );
+  const ready = view.snapshot !== null;
+  const state = { id, view, ready, connection, gone, rebuilt };
+  return { ...state, ...outbox, answer, stop, editQueued };
+}
+
+/** Null: done, and the log will tell of it. Else why not, in words. */
+async function changeQueued(
+  id: string,
+  message: string,
+  text: string | null,
+): Promise<string | null> {
+  try {
+    if (text === null) await api.removeQueued(id, message);
+    else await api.editQueued(id, message, { text });
+    return null;
+  } catch (error) {
+    const read = error instanceof ApiError && error.code === "message_not_found";
+    return read ? t("alreadyRead") : errorWords(error);
+  }
 }
 
 /** Connects, and reconnects at once when the network is back or the page is looked at again. */

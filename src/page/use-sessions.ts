@@ -35,7 +35,7 @@ export function useSessions(): SessionList {
       (page) => {
         // A slow answer to an older question must not replace a newer one.
         if (mine !== asked.current) return;
-        setSessions(page.sessions);
+        setSessions(pinnedFirst(page.sessions));
         setHasMore(page.next_cursor !== null);
         setSignedOut(false);
         setError(null);
@@ -55,6 +55,12 @@ export function useSessions(): SessionList {
   const more = useCallback(() => setLimit((n) => n + PAGE), []);
   return { sessions, loaded, signedOut, error, query, hasMore, setQuery, reload, more };
 }
+
+/** Within both groups the order stays as the server gave it. */
+const pinnedFirst = (sessions: SessionInfo[]): SessionInfo[] => [
+  ...sessions.filter((s) => s.pinned),
+  ...sessions.filter((s) => !s.pinned),
+];
 
 function usePolling(reload: () => void): void {
   useEffect(() => {

@@ -1,15 +1,17 @@
 /** The empty page: what it is for, three tasks to try, and where to write the first one. */
 import { useRef, useState } from "preact/hooks";
-import { newId } from "../client/index.ts";
+import { type CreateSession, newId } from "../client/index.ts";
 import type { Mode } from "../core/session.ts";
 import type { Config } from "../core/wire.ts";
 import { api, errorWords, isSignedOut } from "./api.ts";
 import { Composer } from "./composer.tsx";
 import { EXAMPLES } from "./examples.ts";
-import { Icon, Sleeper } from "./icons.tsx";
+import { IconButton } from "./head.tsx";
+import { Sleeper } from "./icons.tsx";
 import { goTo } from "./route.ts";
 import { keepDraft } from "./storage.ts";
 import { locale, type StringKey, t } from "./strings.ts";
+import type { Attached } from "./use-outbox.ts";
 
 interface Props {
   config: Config | null;
@@ -19,17 +21,17 @@ interface Props {
 
 export function Welcome({ config, onMenu, onSignedOut }: Props) {
   const [mode, setMode] = useState<Mode>("agent");
+  const [profile, setProfile] = useState("");
   const [offer, setOffer] = useState({ text: "", count: 0 });
-  const { busy, problem, start } = useStart(mode, onSignedOut, (text) =>
-    setOffer((o) => ({ text, count: o.count + 1 })),
+  const { busy, made, problem, session, start } = useStart(
+    { mode, ...(profile && { settings: { profile } }) },
+    onSignedOut,
+    (text) => setOffer((o) => ({ text, count: o.count + 1 })),
   );
   return (
     <main class="conversation" id="main">
       <header class="head only-narrow">
-        <button type="button" class="icon-button" onClick={onMenu}>
-          <Icon name="panel" />
-          <span class="sr-only">{t("showSessions")}</span>
-        </button>
+        <IconButton icon="panel" label={t("showSessions")} onClick={onMenu} />
       </header>
       <Intro onChoose={(text) => setOffer({ text, count: offer.count + 1 })} />
       <div class="dock">
@@ -45,9 +47,21 @@ export function Welcome({ config, onMenu, onSignedOut }: Props) {
           placeholder={t("messageHint")}
           disabled={busy}
           offer={offer}
+          session={session}
           onSend={start}
         >
-          <ModePicker mode={mode} modes={config?.modes ?? ["agent"]} onChange={setMode} />
+          <ModePicker
+            mode={mode}
+            modes={config?.modes ?? ["agent"]}
+            fixed={made}
+            onChange={setMode}
+          />
+          <ProfilePicker
+            profile={profile}
+            profiles={config?.profiles ?? []}
+            fixed={made}
+            onChange={setProfile}
+          />
         </Composer>
       </div>
     </main>
@@ -75,23 +89,40 @@ function Intro({ onChoose }: { onChoose(text: string): void }) {
   );
 }
 
-/** Creates the session and sends its first message; a second try is never a second session. */
-function useStart(mode: Mode, onSignedOut: () => void, giveBack: (text: string) => void) {
+/** Creates the session, at the latest for its first message; a second try is never a second session. */
+function useStart(how: CreateSession, onSignedOut: () => void, giveBack: (text: string) => void) {
   const [busy, setBusy] = useState(false);
+  /** The session is there: how it works can no longer be chosen. */
+  const [made, setMade] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const key = useRef(newId());
-  const start = async (text: string) => {
+  const coming = useRef<Promise<string> | null>(null);
+  const session = (): Promise<string> => {
+    coming.current ??= api.createSession({ ...how, key: key.current }).then(
+      ({ id }) => {
+        setMade(true);
+        return id;
+      },
+      (error: unknown) => {
+        coming.current = null;
+        throw error;
+      },
+    );
+    return coming.current;
+  };
+  const start = async (text: string, files: Attached[]) => {
     setBusy(true);
     setProblem(null);
+    const attachments = files.map((file) => file.path);
     try {
-      const session = await api.createSession({ mode, key: key.current });
+      const id = await session();
       try {
-        await api.sendMessage(session.id, { id: key.current, text });
+        await api.sendMessage(id, { id: key.current, text, attachments });
       } catch (error) {
         if (isSignedOut(error)) throw error;
-        keepDraft(session.id, text);
+        keepDraft(id, text);
       }
-      goTo(session.id);
+      goTo(id);
     } catch (error) {
       giveBack(text);
       if (isSignedOut(error)) onSignedOut();
@@ -99,7 +130,8 @@ function useStart(mode: Mode, onSignedOut: () => void, giveBack: (text: string) 
       setBusy(false);
     }
   };
-  return { busy, problem, start: (text: string) => void start(text) };
+  const send = (text: string, files: Attached[]) => void start(text, files);
+  return { busy, made, problem, session, start: send };
 }
 
 const MODES: Record<Mode, StringKey> = {
@@ -108,12 +140,19 @@ const MODES: Record<Mode, StringKey> = {
   workflow: "modeWorkflow",
   direct: "modeDirect",
 };
-function ModePicker(props: { mode: Mode; modes: Mode[]; onChange(mode: Mode): void }) {
+interface ModeProps {
+  mode: Mode;
+  modes: Mode[];
+  fixed: boolean;
+  onChange(mode: Mode): void;
+}
+function ModePicker(props: ModeProps) {
   return (
     <label class="mode">
       <span class="sr-only">{t("mode")}</span>
       <select
         value={props.mode}
+        disabled={props.fixed}
         onChange={(e) => {
           const chosen = props.modes.find((mode) => mode === e.currentTarget.value);
           if (chosen) props.onChange(chosen);
@@ -122,6 +161,29 @@ function ModePicker(props: { mode: Mode; modes: Mode[]; onChange(mode: Mode): vo
         {props.modes.map((mode) => (
           <option key={mode} value={mode}>
             {t(MODES[mode])}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface ProfileProps {
+  profile: string;
+  profiles: string[];
+  fixed: boolean;
+  onChange(profile: string): void;
+}
+function ProfilePicker({ profile, profiles, fixed, onChange }: ProfileProps) {
+  if (profiles.length === 0) return null;
+  return (
+    <label class="mode">
+      <span class="sr-only">{t("profile")}</span>
+      <select value={profile} disabled={fixed} onChange={(e) => onChange(e.currentTarget.value)}>
+        <option value="">{t("noProfile")}</option>
+        {profiles.map((name) => (
+          <option key={name} value={name}>
+            {name}
           </option>
         ))}
       </select>

@@ -1,73 +1,38 @@
 /** The page as a person uses it, in Chromium, over `wrangler dev`: a task, a question, a stop, a second tab. */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { BrowserContextOptions } from "playwright-core";
+import { type Chromium, say, startChromium, status, WITH_CHROMIUM } from "../support/chromium.ts";
 import { type DevServer, startDev } from "../support/dev-server.ts";
 
-const executablePath =
-  process.env.CHROMIUM ??
-  ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((p) => existsSync(p));
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
-describe("the page", { skip: executablePath ? false : "no Chromium on this machine" }, () => {
+describe("the page", WITH_CHROMIUM, () => {
   let dev: DevServer;
-  let browser: Browser;
+  let chromium: Chromium;
   let dir: string;
-  const problems: string[] = [];
 
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), "dormouse-"));
     dev = await startDev({ vars: { PROVIDER: "practice" }, persistTo: dir });
-    browser = await chromium.launch({ executablePath, headless: true, args: ARGS });
-    await mkdir("test-results", { recursive: true });
+    chromium = await startChromium(() => dev.url);
   });
   after(async () => {
-    await browser?.close();
+    await chromium?.close();
     await dev?.stop();
     await rm(dir, { recursive: true, force: true });
   });
 
-  const watch = (page: Page) => {
-    page.on("console", (m) => {
-      if (m.type() === "error" || m.type() === "warning") problems.push(m.text());
-    });
-    page.on("pageerror", (e) => problems.push(String(e)));
-  };
-  async function open(
-    options: Parameters<Browser["newContext"]>[0] = {},
-  ): Promise<{ context: BrowserContext; page: Page }> {
-    const context = await browser.newContext({
-      viewport: { width: 1440, height: 900 },
-      locale: "en-US",
-      ...options,
-    });
-    const page = await context.newPage();
-    watch(page);
-    await page.goto(dev.url);
-    return { context, page };
+  async function open(options: BrowserContextOptions = {}) {
+    const opened = await chromium.open(options);
+    await opened.page.goto(dev.url);
+    return opened;
   }
-  const send = async (page: Page, text: string) => {
-    await page.getByLabel("Message").fill(text);
-    await page.keyboard.press("Enter");
-  };
-  const status = (page: Page, word: string) =>
-    page.locator(`[data-testid=status][data-status=${word}]`).waitFor();
 
   it("shows plan, steps, tool output and the final message of a task", async () => {
     const { context, page } = await open();
-    await send(page, "say hello `echo hello dormouse`");
+    await say(page, "say hello `echo hello dormouse`");
     await status(page, "completed");
     await page.locator("[data-kind=final]").getByText("hello dormouse").first().waitFor();
     await page.getByTestId("plan").getByText("1 / 1").waitFor();
@@ -80,7 +45,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium on this machi
 
   it("asks, keeps the question over a reload and a second tab, and goes on with the answer", async () => {
     const { context, page } = await open({ colorScheme: "dark" });
-    await send(page, "Which colour (red/green/blue)?\nuse it `cat answers.md`");
+    await say(page, "Which colour (red/green/blue)?\nuse it `cat answers.md`");
     await page.getByTestId("question").waitFor();
     await status(page, "waiting");
     assert.match(await page.title(), /waiting for you/);
@@ -88,7 +53,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium on this machi
     await page.getByTestId("question").getByText("Which colour").first().waitFor();
     await page.screenshot({ path: "test-results/question-dark.png" });
     const second = await context.newPage();
-    watch(second);
+    chromium.watch(second);
     await second.goto(page.url());
     await second.getByLabel("Your answer").fill("a warm hazel");
     await second.getByRole("button", { name: "Answer" }).click();
@@ -101,34 +66,89 @@ describe("the page", { skip: executablePath ? false : "no Chromium on this machi
 
   it("stops a running command, and the next message works", async () => {
     const { context, page } = await open();
-    await send(page, "wait `sleep 60`");
+    await say(page, "wait `sleep 60`");
     await page.getByTestId("tool-row").first().waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await status(page, "stopped");
-    await send(page, "say `echo again`");
+    await say(page, "say `echo again`");
     await status(page, "completed");
     await page.locator("[data-kind=final]").getByText("again").first().waitFor();
     await context.close();
   });
 
-  it("shows markup in any text as text, and fetches nothing from elsewhere", async () => {
+  it("takes a message while it works, says what will happen to it, and has read it in the end", async () => {
     const { context, page } = await open();
-    const foreign: string[] = [];
-    page.on("request", (r) => {
-      if (!r.url().startsWith(dev.url)) foreign.push(r.url());
-    });
-    const evil = '<img src=x onerror="document.title=1"> ![a](https://example.invalid/?q=1)';
-    await send(page, `${evil} \`printf '%s' '<script>document.title=2</script>'\``);
+    await say(page, "first `sleep 2`\nthen `echo second`");
+    await page.getByTestId("tool-row").first().waitFor();
+    const box = page.getByLabel("Message", { exact: true });
+    await box.fill("also `echo third`");
+    await page.getByText("Will be read before the next step.").waitFor();
+    await page.getByRole("button", { name: "Stop" }).waitFor();
+    await box.press("Enter");
+    await page.getByTestId("user").getByText("echo third").waitFor();
     await status(page, "completed");
-    await page.getByTestId("step").first().click();
-    await page.getByTestId("tool-row").first().click();
-    assert.equal(await page.locator("#app img[onerror], #app img[src=x], #app script").count(), 0);
-    assert.doesNotMatch(await page.title(), /^[12]$/);
-    assert.deepEqual(foreign, []);
+    assert.equal(await page.getByTestId("queued").count(), 0);
+    assert.equal(await page.getByTestId("user").count(), 2);
+    await page.getByTestId("sum").getByText("model calls").waitFor();
+    await context.close();
+  });
+
+  it("asks before a command when it is told to, shows exactly what will run, and runs it on a yes", async () => {
+    const { context, page } = await open();
+    await say(page, "look `ls`");
+    await status(page, "completed");
+    await page
+      .locator(".head")
+      .getByTitle(/Actions for/)
+      .click();
+    await page.getByRole("menuitem", { name: "Session settings" }).click();
+    await page.getByLabel("Commands in the sandbox").selectOption("ask");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await say(page, "carefully `echo approved > yes.txt && cat yes.txt`");
+    const approval = page.getByTestId("question");
+    await approval.getByText("echo approved > yes.txt && cat yes.txt").waitFor();
+    assert.doesNotMatch((await page.locator(":focus").textContent()) ?? "", /^ ?Approve$/);
+    await approval.getByRole("button", { name: "Approve" }).click();
+    await status(page, "completed");
+    await page.locator("[data-kind=final]").last().getByText("approved").first().waitFor();
+    await context.close();
+  });
+
+  it("puts the last message back into the box to be sent again, changed", async () => {
+    const { context, page } = await open();
+    await say(page, "say `echo one`");
+    await status(page, "completed");
+    await page.getByTestId("user").hover();
+    await page.getByTestId("user").getByTitle("Edit and send again").click();
+    const box = page.getByLabel("Message", { exact: true });
+    assert.equal(await box.inputValue(), "say `echo one`");
+    await box.fill("say `echo two`");
+    await box.press("Enter");
+    await page.locator("[data-kind=final]").nth(1).getByText("two").first().waitFor();
+    await context.close();
+  });
+
+  it("works in Chinese, on a phone, in the dark", async () => {
+    const { context, page } = await open({
+      locale: "zh-CN",
+      colorScheme: "dark",
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    await page.getByLabel("消息", { exact: true }).fill("打个招呼 `echo 你好`\n你喜欢哪个季节?");
+    await page.getByRole("button", { name: "发送" }).click();
+    await page.getByTestId("question").getByText("睡着了").waitFor();
+    assert.match(await page.title(), /等待你的回答/);
+    await page.screenshot({ path: "test-results/phone-question.png" });
+    await page.getByLabel("你的回答").fill("秋天");
+    await page.getByRole("button", { name: "回答" }).click();
+    await status(page, "completed");
     await context.close();
   });
 
   it("has had no error or warning in its console", () => {
-    assert.deepEqual(problems, []);
+    assert.deepEqual(chromium.problems, []);
   });
 });

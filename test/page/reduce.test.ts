@@ -171,9 +171,11 @@ describe("the story as a person sees it", () => {
       "step",
       "step",
       "prose",
+      "sum",
       "user",
       "step",
       "end",
+      "sum",
     ]);
     const second = view.items[3];
     expect(second?.kind === "step" && second.rows.map((r) => r.kind)).toEqual([
@@ -207,8 +209,8 @@ describe("the story as a person sees it", () => {
 
   it("says what was interrupted, and leaves no step running, when a turn is stopped", () => {
     const view = fold(STORY);
-    expect(view.items.at(-1)).toMatchObject({ outcome: "stopped", interrupted: "do 1" });
-    const last = view.items.at(-2);
+    expect(view.items.at(-2)).toMatchObject({ outcome: "stopped", interrupted: "do 1" });
+    const last = view.items.at(-3);
     expect(last?.kind === "step" && last.step.status).toBe("pending");
     expect(view.open).toBe(-1);
   });
@@ -379,5 +381,31 @@ describe("R3: live text", () => {
     const ended = reduce(running, STORY[8] as Event);
     expect(tool(ended)).toMatchObject({ live: "", content: { output: "ok" } });
     expect(reduce(ended, output)).toEqual(ended);
+  });
+});
+
+describe("what a turn took", () => {
+  it("stands at its end, without the time it waited and without earlier turns", () => {
+    const view = fold(
+      stamp([
+        user("u", "one"),
+        status("running", "planning"),
+        usage,
+        done("completed"),
+        status("completed", "completed"),
+        user("v", "two"),
+        status("running", "planning"),
+        usage,
+        usage,
+        says("q", "Which?", "question"),
+        status("waiting", "waiting"),
+        status("running", "executing"),
+        done("completed", 2),
+      ]),
+    );
+    const sums = view.items.filter((item) => item.kind === "sum");
+    expect(sums.map((sum) => sum.usage.model_calls)).toEqual([1, 2]);
+    expect(sums[1]?.workedMs).toBe(5_000);
+    expect(view.usage.model_calls).toBe(3);
   });
 });

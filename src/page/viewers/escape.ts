@@ -1,8 +1,7 @@
 /**
- * Terminal output as plain text: what is left is safe to put into a text node.
+ * Terminal output cut into what is text and what is a command to the terminal.
  *
- * T1  No escape sequence survives, complete or cut off at the end.
- * T2  A carriage return writes over its line, as on a terminal, so that progress bars do not pile up.
+ * T1  No escape sequence survives as text, complete or cut off at the end.
  */
 const ESC = 0x1b;
 const BEL = 0x07;
@@ -14,12 +13,13 @@ const C1_STRINGS: ReadonlySet<number> = new Set([0x90, 0x98, 0x9d, 0x9e, 0x9f]);
 const ESC_STRINGS: ReadonlySet<string> = new Set(["]", "P", "X", "^", "_"]);
 const KEPT: ReadonlySet<string> = new Set(["\n", "\t", "\r", "\b"]);
 
-export function plainText(output: string): string {
-  return withoutControls(output).replace(/\r+\n/g, "\n").split("\n").map(settleLine).join("\n");
+/** A control sequence that changes what is shown: colours (`m`) and the erasing of a line (`K`). */
+export interface Control {
+  final: "m" | "K";
+  params: string;
 }
 
-function withoutControls(text: string): string {
-  let out = "";
+export function* pieces(text: string): Generator<string | Control> {
   let from = 0;
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at);
@@ -28,10 +28,19 @@ function withoutControls(text: string): string {
       at++;
       continue;
     }
-    out += text.slice(from, at);
-    at = from = afterControl(text, at, code);
+    if (at > from) yield text.slice(from, at);
+    const end = afterControl(text, at, code);
+    const known = meaning(text.slice(at, end));
+    if (known) yield known;
+    at = from = end;
   }
-  return out + text.slice(from);
+  if (from < text.length) yield text.slice(from);
+}
+
+function meaning(sequence: string): Control | null {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one.
+  const match = /^(?:\u001b\[|\u009b)([\d;:]*)([mK])$/.exec(sequence);
+  return match ? { final: match[2] as "m" | "K", params: match[1] ?? "" } : null;
 }
 
 /** The index after the control character or the whole sequence that begins at `at`. */
@@ -65,21 +74,4 @@ function afterString(text: string, from: number): number {
     if (code === ESC) return text.charAt(at + 1) === "\\" ? at + 2 : at;
   }
   return text.length;
-}
-
-function settleLine(line: string): string {
-  const rubbed = line.includes("\b") ? rubOut(line) : line;
-  if (!rubbed.includes("\r")) return rubbed;
-  let shown = "";
-  for (const part of rubbed.split("\r")) shown = part + shown.slice(part.length);
-  return shown;
-}
-
-function rubOut(line: string): string {
-  const kept: string[] = [];
-  for (const char of line) {
-    if (char === "\b") kept.pop();
-    else kept.push(char);
-  }
-  return kept.join("");
 }

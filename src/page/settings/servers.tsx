@@ -1,0 +1,113 @@
+/** MCP servers: where they are, whether they are asked first, and headers that can be written and never read. */
+import { Icon } from "../icons.tsx";
+import { t } from "../strings.ts";
+import { KEPT, type Server } from "./draft.ts";
+import { ChoiceField, SwitchField, TextField } from "./fields.tsx";
+import { verdicts } from "./words.ts";
+
+interface Props {
+  servers: Server[];
+  onChange(servers: Server[]): void;
+}
+const BLANK: Server = {
+  name: "",
+  url: "",
+  enabled: true,
+  approval: "allow",
+  headers: [],
+  saved: false,
+};
+
+export function Servers({ servers, onChange }: Props) {
+  const change = (at: number, part: Partial<Server>) =>
+    onChange(servers.map((server, i) => (i === at ? { ...server, ...part } : server)));
+  return (
+    <fieldset class="servers">
+      <legend>{t("mcpServers")}</legend>
+      {servers.map((server, i) => (
+        <ServerFields
+          key={i}
+          server={server}
+          onChange={(part) => change(i, part)}
+          onRemove={() => onChange(servers.filter((_, other) => other !== i))}
+        />
+      ))}
+      <button type="button" class="button small" onClick={() => onChange([...servers, BLANK])}>
+        <Icon name="plus" /> {t("addServer")}
+      </button>
+    </fieldset>
+  );
+}
+
+interface FieldsProps {
+  server: Server;
+  onChange(part: Partial<Server>): void;
+  onRemove(): void;
+}
+function ServerFields({ server, onChange, onRemove }: FieldsProps) {
+  const { name, url, enabled, approval, saved } = server;
+  return (
+    <fieldset class="server">
+      <legend class="sr-only">{name || t("newServer")}</legend>
+      {saved ? (
+        <p class="server-name">{name}</p>
+      ) : (
+        <TextField label={t("serverName")} value={name} onChange={(v) => onChange({ name: v })} />
+      )}
+      <TextField
+        label={t("serverUrl")}
+        value={url}
+        placeholder="https://"
+        onChange={(v) => onChange({ url: v })}
+      />
+      <ChoiceField
+        label={t("serverApproval")}
+        value={approval}
+        options={verdicts()}
+        onChange={(v) => onChange({ approval: v })}
+      />
+      <Headers server={server} onChange={onChange} />
+      <SwitchField label={t("serverOn")} on={enabled} onChange={(v) => onChange({ enabled: v })} />
+      {!saved && (
+        <button type="button" class="link-button" onClick={onRemove}>
+          {t("discard")}
+        </button>
+      )}
+    </fieldset>
+  );
+}
+
+function Headers({ server, onChange }: Omit<FieldsProps, "onRemove">) {
+  const { headers } = server;
+  const set = (at: number, pair: [string, string]) =>
+    onChange({ headers: headers.map((held, i) => (i === at ? pair : held)) });
+  return (
+    <div class="headers">
+      {headers.map(([name, value], i) => (
+        <div class="header" key={i}>
+          <input
+            value={name}
+            aria-label={t("headerName")}
+            placeholder={t("headerName")}
+            onInput={(e) => set(i, [e.currentTarget.value, value])}
+          />
+          <input
+            type="password"
+            autoComplete="off"
+            value={value === KEPT ? "" : value}
+            aria-label={t("headerValue")}
+            placeholder={value === KEPT ? t("headerKept") : t("headerValue")}
+            onInput={(e) => set(i, [name, e.currentTarget.value])}
+          />
+        </div>
+      ))}
+      <button
+        type="button"
+        class="link-button"
+        onClick={() => onChange({ headers: [...headers, ["", ""]] })}
+      >
+        <Icon name="plus" /> {t("addHeader")}
+      </button>
+    </div>
+  );
+}
