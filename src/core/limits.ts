@@ -67,6 +67,18 @@ export const LIMITS = {
   liveChars: 128 * 1024,
   /** Milliseconds between two joined live frames. */
   liveMs: 33,
+  /** One fetch for a model: bytes of its body after decompression, redirects, milliseconds in all and of silence. */
+  fetchBytes: 5 * 1024 * 1024,
+  fetchHops: 5,
+  fetchMs: 30_000,
+  fetchIdleMs: 15_000,
+  /** Characters of an address that is asked. */
+  urlChars: 8_000,
+  /** Characters of HTML that are made into text; a longer page is read up to there. */
+  htmlChars: 1_000_000,
+  /** Hits of a web search, and code points of what is told of one. */
+  searchHits: 10,
+  snippetChars: 500,
   /** How long an ephemeral session stays after its last turn, in milliseconds. */
   ephemeralMs: 3_600_000,
   /** Milliseconds after which an unattended drive is looked after by the alarm. */

@@ -39,7 +39,8 @@ const PRIVATE = "is not an address of the public web; only those may be asked.";
 /** null: it may be asked. */
 export function refusalOf(url: string | URL, rules: AddressRules = {}): string | null {
   const parsed = typeof url === "string" ? URL.parse(url) : url;
-  if (!parsed) return "This is not a valid address. Give a whole one, like https://example.com/page.";
+  if (!parsed)
+    return "This is not a valid address. Give a whole one, like https://example.com/page.";
   if (parsed.protocol !== "http:" && parsed.protocol !== "https:") {
     return `${parsed.protocol} addresses are not asked; only http and https are.`;
   }
