@@ -67,8 +67,9 @@ export const LIMITS = {
   liveChars: 128 * 1024,
   /** Milliseconds between two joined live frames. */
   liveMs: 33,
-  /** One fetch for a model: bytes of its body after decompression, redirects, milliseconds in all and of silence. */
+  /** One fetch for a model: bytes of a page and of a shell's download (after decompression), redirects, milliseconds in all and of silence. */
   fetchBytes: 5 * 1024 * 1024,
+  downloadBytes: 10 * 1024 * 1024,
   fetchHops: 5,
   fetchMs: 30_000,
   fetchIdleMs: 15_000,

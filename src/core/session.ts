@@ -74,6 +74,8 @@ export interface State {
   titled: boolean;
   pinned: boolean;
   ephemeral: boolean;
+  /** Where the product was served when this was made, with its port; "" when that is not known. */
+  host: string;
   created_at: string;
   updated_at: string;
   status: Status;
@@ -162,6 +164,7 @@ export interface NewSession {
   title: string;
   settings: SettingsLayer;
   ephemeral: boolean;
+  host?: string;
   /** Milliseconds since the epoch. */
   at: number;
 }
@@ -177,6 +180,7 @@ const BLANK: Session = {
   titled: false,
   pinned: false,
   ephemeral: false,
+  host: "",
   created_at: "",
   updated_at: "",
   status: "idle",
@@ -223,9 +227,9 @@ const BLANK: Session = {
   turn: null,
 };
 
-export function newSession({ at, ...given }: NewSession): Session {
+export function newSession({ at, host = "", ...given }: NewSession): Session {
   const now = new Date(at).toISOString();
-  return { ...BLANK, ...given, titled: given.title !== "", created_at: now, updated_at: now };
+  return { ...BLANK, ...given, host, titled: given.title !== "", created_at: now, updated_at: now };
 }
 
 /** Parts that are stored apart from the hot state, because they change rarely. */

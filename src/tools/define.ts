@@ -19,6 +19,8 @@ import {
   WORK_TOOLKITS,
 } from "../core/tool.ts";
 import type { Box } from "./box.ts";
+import type { Search } from "./search.ts";
+import type { Web } from "./web.ts";
 
 /** What only some deployments have: a tool that needs it is offered only there. */
 export type Need = "background" | "search" | "browser";
@@ -27,6 +29,10 @@ export interface ToolContext {
   box: Box;
   /** What clients see of a file, for download links; absent in tests and where there are no routes. */
   files?: { info(path: string): FileInfo | null };
+  /** The public web, guarded; absent where a test does without. */
+  web?: Web;
+  /** The search provider, where one is configured. */
+  search?: Search;
   /** Output for people, as it comes; not stored. */
   live: (text: string) => void;
   /** Aborted when the user stops or the time is over. */

@@ -6,7 +6,9 @@ import type { Need, Tool } from "./define.ts";
 import { fileRead, fileStrReplace, fileWrite } from "./file.ts";
 import { fileFindByName, fileFindInContent } from "./file-find.ts";
 import { messageAskUser, messageNotifyUser } from "./message.ts";
+import { infoSearchWeb } from "./search.ts";
 import { shellExec } from "./shell.ts";
+import { webFetch } from "./web.ts";
 
 export const TOOLS: readonly Tool[] = [
   shellExec,
@@ -15,6 +17,8 @@ export const TOOLS: readonly Tool[] = [
   fileStrReplace,
   fileFindInContent,
   fileFindByName,
+  infoSearchWeb,
+  webFetch,
   messageNotifyUser,
   messageAskUser,
 ];

@@ -22,7 +22,7 @@ const PARTIAL_CHARS = 4_000;
 const MARKER_CHARS = 80;
 const ERROR_CHARS = 2_000;
 
-export type RunPorts = Pick<ToolContext, "box" | "files" | "live" | "signal">;
+export type RunPorts = Pick<ToolContext, "box" | "files" | "web" | "search" | "live" | "signal">;
 
 export async function runTool(
   tool: Tool,

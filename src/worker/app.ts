@@ -1,9 +1,10 @@
 /** The HTTP face: routes, and the one place where a failure becomes a reply. */
 import { Hono } from "hono";
 import { cors } from "hono/cors";
+import { FETCH_MARK } from "../adapters/web/fetch.ts";
 import { type App, allowedOrigin, authenticate, isUpgrade } from "./auth.ts";
 import { publicConfig, VERSION } from "./config.ts";
-import { errorBody, HttpProblem, type Problem } from "./problem.ts";
+import { errorBody, HttpProblem, type Problem, problem } from "./problem.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { openaiRoutes } from "./routes/openai.ts";
@@ -60,6 +61,14 @@ app.use("*", async (c, next) => {
   set("x-content-type-options", "nosniff");
   set("referrer-policy", "no-referrer");
   set("cache-control", "no-store");
+});
+
+/** A tool of one of our own sessions, under whatever name it found us: it would act on us from within. */
+app.use("*", async (c, next) => {
+  if (c.req.header(FETCH_MARK) !== undefined) {
+    throw problem(403, "own_request", "The product does not answer its own tools.");
+  }
+  await next();
 });
 
 /** What a browser on an allowed origin may send and read; any other gets no such headers, and so nothing. */

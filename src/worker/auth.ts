@@ -9,6 +9,7 @@ import type { Context } from "hono";
 import { deleteCookie, getCookie, getSignedCookie, setSignedCookie } from "hono/cookie";
 import * as z from "zod";
 import type { Bindings } from "./env.ts";
+import { hostOf, isLoopback, nameOf } from "./host.ts";
 import { problem } from "./problem.ts";
 
 export type App = { Bindings: Bindings; Variables: { owner: string } };
@@ -52,12 +53,7 @@ async function ownerOfToken(tokens: Map<string, string>, sent: string): Promise<
 }
 
 /** Host as the client wrote it, without its port. */
-export function hostname(c: Ctx): string {
-  const host = c.req.header("host") ?? new URL(c.req.url).host;
-  return host.startsWith("[") ? host.slice(0, host.indexOf("]") + 1) : (host.split(":")[0] ?? "");
-}
-export const isLoopback = (name: string): boolean =>
-  name === "localhost" || name === "[::1]" || /^127(\.\d{1,3}){3}$/.test(name);
+export const hostname = (c: Ctx): string => nameOf(hostOf(c));
 
 /** The cookie's key follows from the tokens: who changes them signs everyone out. */
 const cookieSecret = (tokens: Map<string, string>): string =>

@@ -2,12 +2,15 @@
 import * as z from "zod";
 import manifest from "../../package.json";
 import { defaultProvider, providers } from "../adapters/model/providers.ts";
+import { searchSetup } from "../adapters/search/index.ts";
+import type { AddressRules } from "../adapters/web/address.ts";
 import { LIMITS } from "../core/limits.ts";
 import { MODES } from "../core/session.ts";
 import { DEFAULTS, SettingsLayer } from "../core/settings.ts";
 import type { Config } from "../core/wire.ts";
 import { type Need, toolsFor } from "../tools/index.ts";
 import type { Bindings } from "./env.ts";
+import { isLoopback, nameOf } from "./host.ts";
 import { problem } from "./problem.ts";
 
 export const VERSION: string = manifest.version;
@@ -60,11 +63,24 @@ export function sandboxOf(env: Bindings): "embedded" | "container" {
 }
 
 /** What this deployment has beyond the ordinary: the tools that need it are offered. */
-export function haves(_env: Bindings): ReadonlySet<Need> {
-  return new Set();
+export function haves(env: Bindings): ReadonlySet<Need> {
+  return new Set(searchSetup(env).type === "on" ? ["search"] : []);
+}
+
+/** A search that is configured wrongly is not offered; whoever configures it hears why. */
+export function checkSearch(env: Bindings): void {
+  const setup = searchSetup(env);
+  if (setup.type === "wrong") throw problem(500, "bad_configuration", setup.why);
+}
+
+/** What tools may ask outside. `host`: where the product is served; only on loopback may it look behind the door. */
+export function addressRules(env: Bindings, host: string): AddressRules {
+  const allow = (env.FETCH_ALLOW_PRIVATE ?? "").split(",");
+  return { own: [host], allow: isLoopback(nameOf(host)) ? allow : [] };
 }
 
 export function publicConfig(env: Bindings): Config {
+  checkSearch(env);
   const configured = providers({ ...env });
   const provider = defaultProvider({ ...env });
   return {

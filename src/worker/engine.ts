@@ -5,6 +5,9 @@ import { FileStore } from "../adapters/files/store.ts";
 import { createModelPort } from "../adapters/model/providers.ts";
 import { absentBox } from "../adapters/sandbox/absent.ts";
 import { embeddedBox } from "../adapters/sandbox/embedded.ts";
+import { searchSetup } from "../adapters/search/index.ts";
+import type { AddressRules } from "../adapters/web/address.ts";
+import { guardedWeb } from "../adapters/web/web.ts";
 import { createDrive, type Drive } from "../core/drive.ts";
 import type { FileInfo } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
@@ -12,9 +15,9 @@ import type { Clock, Flight, Tools } from "../core/ports.ts";
 import { isTerminal } from "../core/terminal.ts";
 import type { ToolResult } from "../core/tool.ts";
 import type { Box } from "../tools/box.ts";
-import { runTool, TOOLS } from "../tools/index.ts";
+import { type RunPorts, runTool, TOOLS } from "../tools/index.ts";
 import { resolvePath } from "../tools/paths.ts";
-import { sandboxOf } from "./config.ts";
+import { addressRules, sandboxOf } from "./config.ts";
 import type { Bindings } from "./env.ts";
 import { kitOf } from "./kit.ts";
 import type { Sockets } from "./sockets.ts";
@@ -41,7 +44,8 @@ const clock: Clock = { now: () => Date.now() };
 
 export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineParts): Engine {
   const files = new FileStore(ctx.storage.sql, clock);
-  const box = boxOf(env, files);
+  const rules = addressRules(env, store.session().host);
+  const box = boxOf(env, files, rules);
   const fileInfo = (path: string): FileInfo | null =>
     files.info(path, (p) => fileUrl(store.session().id, p));
   const drive = createDrive(
@@ -49,7 +53,7 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
       store,
       clock,
       model: createModelPort({ ...env }),
-      tools: toolsPort(box, fileInfo),
+      tools: toolsPort({ box, files: { info: fileInfo }, ...webOf(env, rules) }),
       attended: () => sockets.attended,
       live: (frame) => sockets.live(frame),
       wake,
@@ -60,19 +64,27 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
   return { store, files, box, drive, fileInfo };
 }
 
-const boxOf = (env: Bindings, files: FileStore): Box =>
+/** The search is there where it is configured. */
+function webOf(env: Bindings, rules: AddressRules): Pick<RunPorts, "web" | "search"> {
+  const setup = searchSetup(env);
+  return { web: guardedWeb(rules), ...(setup.type === "on" ? { search: setup.search } : {}) };
+}
+
+const boxOf = (env: Bindings, files: FileStore, rules: AddressRules): Box =>
   sandboxOf(env) === "embedded"
-    ? embeddedBox(files)
+    ? embeddedBox(files, rules)
     : absentBox(
         "container",
         "The container sandbox is not in this version. Set the variable SANDBOX to embedded.",
       );
 
-function toolsPort(box: Box, info: (path: string) => FileInfo | null): Tools {
+type Outside = Omit<RunPorts, "live" | "signal"> & { files: NonNullable<RunPorts["files"]> };
+
+function toolsPort(outside: Outside): Tools {
   return {
     run(run, live): Flight<ToolResult> {
       if (isTerminal(run.name)) {
-        const found = attachments(run.args.attachments, info);
+        const found = attachments(run.args.attachments, outside.files.info);
         return { outcome: Promise.resolve({ ok: true, text: "", files: found }), cancel: () => {} };
       }
       const tool = TOOLS.find((t) => t.name === run.name);
@@ -81,7 +93,7 @@ function toolsPort(box: Box, info: (path: string) => FileInfo | null): Tools {
         return { outcome: Promise.resolve({ ok: false, text }), cancel: () => {} };
       }
       const controller = new AbortController();
-      const ports = { box, files: { info }, live, signal: controller.signal };
+      const ports = { ...outside, live, signal: controller.signal };
       return { outcome: runTool(tool, run, ports), cancel: () => controller.abort() };
     },
   };

@@ -10,6 +10,11 @@ export interface Vars {
   /** Named settings, JSON. */
   PROFILES?: string;
   SANDBOX?: string;
+  SEARCH_PROVIDER?: string;
+  SEARCH_API_KEY?: string;
+  SEARCH_BASE_URL?: string;
+  /** Private hosts that tools may ask, comma-separated; counts only where the product is served on loopback. */
+  FETCH_ALLOW_PRIVATE?: string;
 }
 
 export type Bindings = Env & Vars;

@@ -6,9 +6,10 @@ import { LIMITS } from "../../core/limits.ts";
 import { newSession } from "../../core/session.ts";
 import { CreateBody, PatchBody, type SessionView } from "../../core/wire.ts";
 import type { App } from "../auth.ts";
-import { knownProfile, outerLayers } from "../config.ts";
+import { checkSearch, knownProfile, outerLayers } from "../config.ts";
 import { directoryStub } from "../directory.ts";
 import type { Bindings } from "../env.ts";
+import { hostOf } from "../host.ts";
 import { newSessionId, sessionStub } from "../ids.ts";
 import { NO_SESSION, unwrap } from "../problem.ts";
 import { check, readJson } from "../validate.ts";
@@ -22,6 +23,7 @@ async function create(
   env: Bindings,
   owner: string,
   body: Create,
+  host: string,
 ): Promise<{ view: SessionView; made: boolean }> {
   const directory = directoryStub(env, owner);
   const start = {
@@ -32,10 +34,12 @@ async function create(
     title: titleFrom(body.title ?? "", LIMITS.titleChars),
     settings: body.settings ?? {},
     ephemeral: body.ephemeral ?? false,
+    host,
   };
   knownProfile(env, start.settings.profile);
   // A deployment that is configured wrongly says so before anything is made.
   outerLayers(env, start.settings.profile);
+  checkSearch(env);
   const info = infoOf(newSession({ ...start, at: Date.now() }));
   const { existing } = await directory.add(info, body.key);
   const id = existing ?? start.id;
@@ -45,12 +49,12 @@ async function create(
   const made = await sessionStub(env, id).create({ ...start, id });
   if (made.ok) return { view: made.value, made: true };
   await directory.remove(id);
-  return create(env, owner, body);
+  return create(env, owner, body, host);
 }
 
 sessionRoutes.post("/", async (c) => {
   const body = await readJson(c.req.raw, CreateBody);
-  const { view, made } = await create(c.env, c.var.owner, body);
+  const { view, made } = await create(c.env, c.var.owner, body, hostOf(c));
   return c.json(view, made ? 201 : 200);
 });
 
