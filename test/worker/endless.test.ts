@@ -1,5 +1,5 @@
 /** A23, A32 and the network of the embedded sandbox, over real Durable Object storage. */
-import { describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/core/limits.ts";
 import { ROOT } from "../../src/tools/paths.ts";
 import { REFUSED } from "../support/bad-addresses.ts";
@@ -50,6 +50,15 @@ const COUNTED = [
   "shopt -s globstar; ls **/**/**/**/**/**/**/**",
 ];
 
+vi.setConfig({ testTimeout: 60_000 });
+/** For what works hard: only a bound for a test that fails. */
+const SLOW = { timeoutMs: 60_000 };
+/** The first command of all loads the shell, which is no part of any command's time. */
+beforeAll(
+  () => withBox(async (box) => void (await exec(box, "echo warm | cat; sleep 0", SLOW))),
+  60_000,
+);
+
 describe("A23: a command without end", () => {
   it.each(ENDLESS)("is stopped by its time, and the next one works: %s", (command) =>
     withBox(async (box) => {
@@ -62,7 +71,7 @@ describe("A23: a command without end", () => {
 
   it.each(COUNTED)("is stopped by a count, says so, and the next one works: %s", (command) =>
     withBox(async (box) => {
-      const result = await exec(box, command, { timeoutMs: 10_000 });
+      const result = await exec(box, command, SLOW);
       expect(result).toMatchObject({ exitCode: 126, timedOut: false });
       expect(result.output).toMatch(/exceeded|too many/);
       expect(await exec(box, "echo next")).toMatchObject({ output: "next\n", exitCode: 0 });
@@ -99,8 +108,8 @@ describe("A23: a command without end", () => {
 
   it("diff of two files that share nothing ends", () =>
     withBox(async (box) => {
-      const { output } = await exec(box, "diff <(seq 1 20000) <(seq 20000 -1 1); echo $?");
-      expect(output).toMatch(/differ in more than 4000 lines.*\n2\n$/);
+      const { output } = await exec(box, "diff <(seq 1 20000) <(seq 20000 -1 1); echo $?", SLOW);
+      expect(output).toMatch(/differ in more than 2000 lines.*\n2\n$/);
       const small =
         "printf 'a\\nb\\nc\\n' > x; printf 'a\\nB\\nc\\n' > y; diff x y; diff -q x y; diff -i x y; echo $?";
       expect((await exec(box, small)).output).toBe(
@@ -108,7 +117,7 @@ describe("A23: a command without end", () => {
       );
       expect(
         (await exec(box, "diff x; diff x none; diff -r x y; cat x | diff -s - x")).output,
-      ).toMatch(/missing operand[^]*no such file[^]*unknown option r[^]*identical/);
+      ).toMatch(/missing operand[\s\S]*no such file[\s\S]*unknown option r[\s\S]*identical/);
     }));
 });
 
@@ -126,7 +135,7 @@ it("A23: many sessions at once do not disturb each other, endless loops among th
   const commands = [
     (n: number) => `for i in 1 2 3; do echo ${n} >> f; done; cat f | tr '\\n' ' '`,
     (n: number) => `echo ${n} > f; sleep 0.02; cat f f f | tr '\\n' ' '`,
-    (n: number) => `f(){ f; }; f 2>/dev/null; echo lost`,
+    () => `f(){ f; }; f 2>/dev/null; echo lost`,
     (n: number) => `export V=${n}; echo "$V $V $V "`,
   ];
   const one = (n: number) =>
@@ -163,15 +172,13 @@ describe("bytes", () => {
     withBox(async (box) => {
       const file = Uint8Array.from({ length: 5_000_000 }, (_, i) => (i * 31) % 256);
       await box.write(`${ROOT}/five`, file);
-      const copied = await exec(box, "cp five six; cat five > seven; wc -c < seven");
+      const copied = await exec(box, "cp five six; cat five > seven; wc -c < seven", SLOW);
       expect(copied.output.trim()).toBe("5000000");
       for (const name of ["six", "seven"]) {
         const got = await box.read(`${ROOT}/${name}`);
         expect(got?.every((byte, i) => byte === file[i])).toBe(true);
       }
-      const flood = await exec(box, "for i in 1 2 3 4 5 6; do cat five; done; echo end", {
-        timeoutMs: 60_000,
-      });
+      const flood = await exec(box, "for i in 1 2 3 4 5 6; do cat five; done; echo end", SLOW);
       expect([flood.exitCode, flood.output.slice(-100)]).toEqual([
         0,
         expect.stringMatching(/end$/m),
@@ -185,7 +192,7 @@ describe("quotas", () => {
   it("a file that is too large is an error of the command, and nothing of it stays half written", () =>
     withBox(async (box) => {
       const script = "printf '%*s' 9000000 x > a; cat a a > b; cat a a a > c; echo $?; ls";
-      const { output } = await exec(box, script, { timeoutMs: 30_000 });
+      const { output } = await exec(box, script, SLOW);
       expect(output).toMatch(/EFBIG.*at most 26214400 bytes|limit exceeded/);
       expect(output).not.toMatch(/executionLimits/);
       expect(await box.read(`${ROOT}/c`)).toSatisfy((c: Uint8Array | null) => !c?.byteLength);
@@ -205,7 +212,7 @@ describe("quotas", () => {
   it("a full /tmp is an error of the command", () =>
     withBox(async (box) => {
       const script = "printf '%*s' 9000000 x > /tmp/a; cp /tmp/a /tmp/b; echo $?";
-      const { output } = await exec(box, script, { timeoutMs: 30_000 });
+      const { output } = await exec(box, script, SLOW);
       expect(output).toMatch(/ENOSPC|limit/);
       expect((await exec(box, "rm -f /tmp/a /tmp/b; echo ok > /tmp/c; cat /tmp/c")).output).toBe(
         "ok\n",
@@ -249,7 +256,7 @@ describe("A31: curl", () => {
           for (const [i, url] of urls.entries())
             await box.write(`${ROOT}/u${i}`, new TextEncoder().encode(url));
           const script = `for i in {0..${urls.length - 1}}; do curl -s "$(cat u$i)" && cat u$i; done; echo end`;
-          expect((await exec(box, script, { timeoutMs: 60_000 })).output).toBe("end\n");
+          expect((await exec(box, script, SLOW)).output).toBe("end\n");
           expect(sent).toEqual([]);
           const redirected = await exec(box, "curl -L https://example.com/; echo $?");
           expect(redirected.output).toMatch(

@@ -40,6 +40,7 @@ const COUNTS: NonNullable<BashOptions["executionLimits"]> = {
   maxAwkIterations: 500_000,
   maxJqIterations: 100_000,
   maxStringLength: 26 * 1024 * 1024,
+  maxOutputSize: 40 * 1024 * 1024,
 };
 
 export const EMBEDDED_ABOUT = [

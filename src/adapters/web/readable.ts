@@ -67,7 +67,7 @@ async function read(html: string, url: string): Promise<{ title: string; text: s
   const whole = /<html[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`;
   const { document } = parseHTML(whole);
   const base = URL.parse(document.querySelector("base")?.getAttribute("href") ?? "", url)?.href;
-  const title = (document.querySelector("title")?.textContent ?? "").replace(/\s+/g, " ").trim();
+  const title = document.querySelector("title")?.textContent ?? "";
   const converter = markdown(Converter, base ?? url);
   // The reader takes the document apart, so the body is copied before.
   const body = document.body.cloneNode(true);
@@ -75,9 +75,10 @@ async function read(html: string, url: string): Promise<{ title: string; text: s
   const article = new Readability(document as never, options as never).parse();
   const found = article?.content ? converter.turndown(article.content as never) : "";
   const text = found.length < SHORT ? converter.turndown(body as never) : found;
-  return { title: article?.title || title, text };
+  return { title: line(article?.title || title), text };
 }
 
+const line = (text: string): string => text.replace(/\s+/g, " ").trim();
 type Node = Parameters<Turndown.FilterFunction>[0];
 
 function markdown(Converter: typeof Turndown, base: string): Turndown {
@@ -98,23 +99,21 @@ function markdown(Converter: typeof Turndown, base: string): Turndown {
     filter: "a",
     replacement: (content, node) => {
       const href = web(node, "href");
-      const text = content.replace(/\s+/g, " ").trim();
+      const text = line(content);
       return href && text !== "" ? `[${text}](${href})` : text;
     },
   });
   converter.addRule("image", {
     filter: "img",
     replacement: (_, node) => {
-      const alt = ((node as unknown as Element).getAttribute("alt") ?? "")
-        .replace(/\s+/g, " ")
-        .trim();
+      const alt = line((node as unknown as Element).getAttribute("alt") ?? "");
       const src = web(node, "src");
       return src && alt !== "" ? `![${alt}](${src})` : alt;
     },
   });
   converter.addRule("cell", {
     filter: ["th", "td"],
-    replacement: (content) => `| ${content.replace(/\s+/g, " ").trim()} `,
+    replacement: (content) => `| ${line(content)} `,
   });
   converter.addRule("row", {
     filter: "tr",
