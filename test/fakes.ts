@@ -26,7 +26,8 @@ import type { Kit } from "../src/core/roles.ts";
 import { parametersOf, parserOf } from "../src/core/schema.ts";
 import type { Absence, Listed, ListedTool, Server } from "../src/core/servers.ts";
 import { type Mode, newSession, type Session } from "../src/core/session.ts";
-import { mergeSettings, type SettingsLayer } from "../src/core/settings.ts";
+import type { SettingsLayer } from "../src/core/settings.ts";
+import { mergeSettings } from "../src/core/settings-merge.ts";
 import type { Recovery, ToolResult, ToolSpec } from "../src/core/tool.ts";
 import { checkEvents } from "./support/event-oracle.ts";
 import { checkHistory } from "./support/history-oracle.ts";
@@ -384,7 +385,7 @@ export class Harness {
       title: options.title ?? "",
       settings: this.settings,
       ephemeral: false,
-      loopback: true,
+      host: "localhost",
       at: this.now,
     });
     this.disk.session = JSON.stringify(this.session);

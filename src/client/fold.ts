@@ -1,18 +1,11 @@
 /** One stored event into the view: a case per event name. The rules stand in reduce.ts. */
 import { addCost } from "../core/cost.ts";
 import type { Event, EventData } from "../core/events.ts";
-import type { Usage } from "../core/session.ts";
+import { NO_USAGE, type Usage } from "../core/usage.ts";
 import { addItem, addRow, changeRow, changeTool, mapRows } from "./items.ts";
 import { foldPlan, foldStep, resume, settleSteps } from "./plan.ts";
 import { enqueue, foldQueue } from "./queue.ts";
-import {
-  type AskItem,
-  NOTHING_USED,
-  type ProseItem,
-  type Row,
-  type ToolItem,
-  type View,
-} from "./view.ts";
+import type { AskItem, ProseItem, Row, ToolItem, View } from "./view.ts";
 
 type Stamp = { seq: number; ts: string };
 type Of<N extends Event["event"]> = Extract<Event, { event: N }>;
@@ -169,7 +162,6 @@ function usage(view: View, data: EventData<"usage">): View {
   return { ...view, usage: more(view.usage), turnUsage: more(view.turnUsage) };
 }
 
-
 function status(view: View, data: EventData<"status_update">, at: Stamp): View {
   const next = { ...view, status: data.status, phase: data.phase };
   if (data.status === "waiting") return { ...next, pausedAt: at.ts };
@@ -178,7 +170,7 @@ function status(view: View, data: EventData<"status_update">, at: Stamp): View {
     return resume({ ...next, wait: null }, at.ts);
   }
   const clock = { turnStartedAt: at.ts, turnEndedAt: null, pausedAt: null, waitedMs: 0 };
-  return { ...next, run: view.run + 1, wait: null, turnUsage: NOTHING_USED, ...clock };
+  return { ...next, run: view.run + 1, wait: null, turnUsage: NO_USAGE, ...clock };
 }
 
 function done(view: View, data: EventData<"done">, at: Stamp): View {

@@ -5,7 +5,7 @@
  * V2  Times come from the events; nothing here reads a clock.
  */
 import type { Delivery, EventData, FileInfo, Phase, Status, Step, Wait } from "../core/events.ts";
-import type { Usage } from "../core/session.ts";
+import { NO_USAGE, type Usage } from "../core/usage.ts";
 import type { SessionView } from "../core/wire.ts";
 
 interface Base {
@@ -129,15 +129,6 @@ export interface Queued {
   delivery: Delivery;
 }
 /** Counted from events; costs as far as they are known. */
-export const NOTHING_USED: Usage = {
-  model_calls: 0,
-  tool_calls: 0,
-  input_tokens: 0,
-  output_tokens: 0,
-  cached_tokens: 0,
-  measured: true,
-  cost_usd: null,
-};
 export interface LiveText {
   id: string;
   text: string;
@@ -193,8 +184,8 @@ export const EMPTY_VIEW: View = {
   plan: null,
   wait: null,
   queue: [],
-  usage: NOTHING_USED,
-  turnUsage: NOTHING_USED,
+  usage: NO_USAGE,
+  turnUsage: NO_USAGE,
   live: [],
   retry: null,
   turnStartedAt: null,

@@ -5,7 +5,8 @@
  * P2  A call that waits for an approval has not started; a denied one never does, and is answered honestly.
  */
 import type { Call } from "./call.ts";
-import { globMatches, type Settings } from "./settings.ts";
+import { globMatches } from "./glob.ts";
+import type { Settings } from "./settings.ts";
 
 export type Verdict = Settings["tools"]["approval"][string];
 

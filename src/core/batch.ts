@@ -34,11 +34,12 @@ import { settle } from "./plan.ts";
 import type { Reply } from "./ports.ts";
 import { ENOUGH, NOT_RUN, SAME_AGAIN, toolFailed } from "./prompt.ts";
 import { policyOf } from "./roles.ts";
-import { settingsOf, type Usage } from "./session.ts";
+import { settingsOf } from "./session.ts";
 import { TERMINALS, type TerminalName } from "./terminal.ts";
 import { type ToolResult, WORK_TOOLKITS } from "./tool.ts";
 import { record } from "./tracker.ts";
 import { answerWith, exhaust } from "./turn.ts";
+import type { Usage } from "./usage.ts";
 
 /** An accepted reply with calls becomes the open batch. */
 export function openBatch(d: Draft, reply: Reply, heard: Heard[]): void {

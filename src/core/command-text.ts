@@ -1,6 +1,6 @@
 /** What commands answer, in English and Chinese: the part of text.ts that only commands need. */
 import type { Step } from "./events.ts";
-import type { Usage } from "./session.ts";
+import type { Usage } from "./usage.ts";
 
 export interface CommandWords {
   help: string;

@@ -26,7 +26,8 @@ import type { MemoryName, Row, RowKind } from "./memory.ts";
 import type { Change, ClientMark } from "./ports.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import { type Session, settingsOf } from "./session.ts";
-import { type Harness, harnessOf, type Settings } from "./settings.ts";
+import type { Harness, Settings } from "./settings.ts";
+import { harnessOf } from "./settings-merge.ts";
 import { localeOf, words } from "./text.ts";
 import type { JsonObject } from "./tool.ts";
 

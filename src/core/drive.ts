@@ -12,14 +12,13 @@ import { head } from "./chars.ts";
 import { liveId } from "./draft.ts";
 import { apply, next } from "./flow.ts";
 import { missingResults } from "./history.ts";
-import type { About } from "./hooks.ts";
 import { LIMITS } from "./limits.ts";
 import { splitLive } from "./live.ts";
 import type { MemoryName } from "./memory.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Change, Flight, LiveFrame, ModelRequest, Piece, Ports, ToolRun } from "./ports.ts";
 import { REPEATED } from "./prompt.ts";
-import { buildRequest, shorten } from "./request.ts";
+import { aboutOf, buildRequest, shorten, TOO_LONG } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import { routeOf } from "./route.ts";
 import { serversOf } from "./servers.ts";
@@ -46,21 +45,6 @@ interface Aloft {
   /** The message id under which text has been sent live. */
   spoke: string | null;
 }
-
-/** The provider finds the request too long, and nothing is left that could be shortened. */
-const TOO_LONG = {
-  code: "context_overflow" as const,
-  message: "The conversation is too long for this model, and nothing more of it can be shortened.",
-  retryable: false,
-};
-
-const aboutOf = (s: Session): About => ({
-  session: s.id,
-  run: s.run,
-  role: policyOf(s).role,
-  phase: s.phase,
-  iteration: s.iterations,
-});
 
 export function createDrive(ports: Ports, kit: Kit): Drive {
   const { store, clock } = ports;

@@ -26,7 +26,7 @@ import { hintOf } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import { prepared, unprepared } from "./servers.ts";
 import type { Session } from "./session.ts";
-import { patchLayer } from "./settings.ts";
+import { patchLayer } from "./settings-merge.ts";
 import type { ToolResult } from "./tool.ts";
 import * as turn from "./turn.ts";
 

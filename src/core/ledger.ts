@@ -5,7 +5,7 @@
  */
 import { addCost } from "./cost.ts";
 import type { Reply } from "./ports.ts";
-import { NO_USAGE, type Usage } from "./session.ts";
+import { NO_USAGE, type Usage } from "./usage.ts";
 
 /** Day (`2026-01-31`) → model → totals. Tool calls belong to no model: `""`. */
 export type Spent = Record<string, Record<string, Usage>>;

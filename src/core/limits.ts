@@ -122,6 +122,19 @@ export const LIMITS = {
   /** Screenshots of a session, and the bytes of one. */
   browserShots: 30,
   browserShotBytes: 1024 * 1024,
+  /** One fetch for a model: bytes of a page and of a shell's download (after decompression), redirects, milliseconds in all and of silence. */
+  fetchBytes: 5 * 1024 * 1024,
+  downloadBytes: 10 * 1024 * 1024,
+  fetchHops: 5,
+  fetchMs: 30_000,
+  fetchIdleMs: 15_000,
+  /** Characters of an address that is asked. */
+  urlChars: 8_000,
+  /** Characters of HTML that are made into text; a longer page is read up to there. */
+  htmlChars: 1_000_000,
+  /** Hits of a web search, and code points of what is told of one. */
+  searchHits: 10,
+  snippetChars: 500,
   /** How long an ephemeral session stays after its last turn, in milliseconds. */
   ephemeralMs: 3_600_000,
   /** The command of a call, and what is typed into a process, UTF-8 bytes: both travel on a command line. */

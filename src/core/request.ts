@@ -6,15 +6,17 @@
  * Q2  The same session and rows give the same bytes: a lost model call is asked again unchanged.
  * Q3  Rows are joined as text, never parsed.
  */
+
 import { compaction, estimate, shown, UNTOUCHED } from "./compaction.ts";
 import { frontOf, targetOf } from "./front.ts";
+import type { About } from "./hooks.ts";
 import type { MemoryName, Row } from "./memory.ts";
 import type { ModelRequest } from "./ports.ts";
 import { type Profile, shapeMessage } from "./profile.ts";
 import { compactedHint } from "./prompt.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import { type Session, settingsOf } from "./session.ts";
-import { harnessOf } from "./settings.ts";
+import { harnessOf } from "./settings-merge.ts";
 
 /** A row as an endpoint takes it. Most rows are sent many times, and are worked out once. */
 const shapes = new WeakMap<Profile, WeakMap<Row, string>>();
@@ -91,3 +93,19 @@ export function hintOf(s: Session, phase: number): string {
   const tools = [...new Set(s.done.map((d) => d.tool))].slice(-30);
   return compactedHint(phase, s.phase === "planning" ? null : s.plan, tools);
 }
+
+/** The provider finds the request too long, and nothing is left that could be shortened. */
+export const TOO_LONG = {
+  code: "context_overflow" as const,
+  message: "The conversation is too long for this model, and nothing more of it can be shortened.",
+  retryable: false,
+};
+
+/** Whose request it is, for hooks. */
+export const aboutOf = (s: Session): About => ({
+  session: s.id,
+  run: s.run,
+  role: policyOf(s).role,
+  phase: s.phase,
+  iteration: s.iterations,
+});

@@ -7,11 +7,13 @@
  */
 import { verdictOf } from "./approval.ts";
 import type { Phase, Role } from "./events.ts";
+import { globMatches } from "./glob.ts";
 import { chosenTools, type PolicyHooks } from "./hooks.ts";
 import type { MemoryName } from "./memory.ts";
 import type { Profile } from "./profile.ts";
 import { type Session, settingsOf } from "./session.ts";
-import { globMatches, type Harness, harnessOf, type Settings } from "./settings.ts";
+import type { Harness, Settings } from "./settings.ts";
+import { harnessOf } from "./settings-merge.ts";
 import { TERMINALS, type TerminalName } from "./terminal.ts";
 import type { ToolSpec } from "./tool.ts";
 

@@ -9,8 +9,10 @@ import type { Delivery, ErrorCode, FileInfo, Phase, Status, Step, Wait } from ".
 import type { Spent } from "./ledger.ts";
 import type { Boundary, MemoryName } from "./memory.ts";
 import type { Hint, Profile } from "./profile.ts";
-import { mergeSettings, type Settings, type SettingsLayer } from "./settings.ts";
+import type { Settings, SettingsLayer } from "./settings.ts";
+import { mergeSettings } from "./settings-merge.ts";
 import type { Toolbox } from "./toolbox.ts";
+import { NO_USAGE, type Usage } from "./usage.ts";
 
 export const SCHEMA = 1;
 export const MODES = ["agent", "chat", "workflow", "direct"] as const;
@@ -63,25 +65,6 @@ export interface Ready {
   attachments: FileInfo[];
 }
 
-export interface Usage {
-  model_calls: number;
-  tool_calls: number;
-  input_tokens: number;
-  output_tokens: number;
-  cached_tokens: number;
-  measured: boolean;
-  cost_usd: number | null;
-}
-export const NO_USAGE: Usage = {
-  model_calls: 0,
-  tool_calls: 0,
-  input_tokens: 0,
-  output_tokens: 0,
-  cached_tokens: 0,
-  measured: true,
-  cost_usd: null,
-};
-
 /** The hot part: counters, the open batch, the wait. */
 export interface State {
   schema: number;
@@ -95,8 +78,8 @@ export interface State {
   titled: boolean;
   pinned: boolean;
   ephemeral: boolean;
-  /** It was made where the product is served on loopback, so it may reach what only that machine can. */
-  loopback: boolean;
+  /** Where the product was served when this was made, with its port; "" when that is not known. */
+  host: string;
   /** The session whose call this one works on; "" for one of its own. */
   parent: string;
   created_at: string;
@@ -206,7 +189,7 @@ export interface NewSession {
   title: string;
   settings: SettingsLayer;
   ephemeral: boolean;
-  loopback: boolean;
+  host: string;
   parent?: string;
   /** Milliseconds since the epoch. */
   at: number;
@@ -223,7 +206,7 @@ const BLANK: Session = {
   titled: false,
   pinned: false,
   ephemeral: false,
-  loopback: false,
+  host: "",
   parent: "",
   created_at: "",
   updated_at: "",
@@ -281,9 +264,9 @@ const BLANK: Session = {
   toolbox: null,
 };
 
-export function newSession({ at, ...given }: NewSession): Session {
+export function newSession({ at, host = "", ...given }: NewSession): Session {
   const now = new Date(at).toISOString();
-  return { ...BLANK, ...given, titled: given.title !== "", created_at: now, updated_at: now };
+  return { ...BLANK, ...given, host, titled: given.title !== "", created_at: now, updated_at: now };
 }
 
 /** Parts that are stored apart from the hot state, because they change rarely. */

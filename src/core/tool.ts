@@ -6,7 +6,7 @@
  *     search or a missing file are observations: the call succeeded.
  */
 import type { FileInfo } from "./events.ts";
-import type { Usage } from "./session.ts";
+import type { Usage } from "./usage.ts";
 
 export type JsonObject = { [key: string]: unknown };
 

@@ -14,8 +14,9 @@ import {
 } from "./events.ts";
 import { LIMITS } from "./limits.ts";
 import type { LiveFrame } from "./ports.ts";
-import { MODES, type Mode, type Usage } from "./session.ts";
+import { MODES, type Mode } from "./session.ts";
 import { type Settings, SettingsLayer } from "./settings.ts";
+import type { Usage } from "./usage.ts";
 
 const Text = z
   .string()

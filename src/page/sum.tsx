@@ -1,5 +1,5 @@
 /** What a turn took: one quiet line at its end. */
-import type { Usage } from "../core/session.ts";
+import type { Usage } from "../core/usage.ts";
 import { cost, count } from "./numbers.ts";
 import { t } from "./strings.ts";
 import { short } from "./time.ts";

@@ -1,6 +1,6 @@
 /** What a session took so far: calls, tokens, money. */
 import type { View } from "../client/index.ts";
-import type { Usage } from "../core/session.ts";
+import type { Usage } from "../core/usage.ts";
 import { cost, count } from "./numbers.ts";
 import { t } from "./strings.ts";
 

@@ -20,6 +20,8 @@ import {
 } from "../core/tool.ts";
 import type { Box } from "./box.ts";
 import type { Browser } from "./browser-port.ts";
+import type { Search } from "./search.ts";
+import type { Web } from "./web.ts";
 
 /** What only some deployments have: a tool that needs it is offered only there. */
 export type Need = "background" | "search" | "browser" | "profiles";
@@ -40,6 +42,10 @@ export interface ToolContext {
   files?: { info(path: string): FileInfo | null };
   /** Has a specialist do it; absent where there are none. Called again for the same call, it finds the one at work. */
   delegate?: (task: Task, ctx: ToolContext) => Promise<ToolResult>;
+  /** The public web, guarded; absent where a test does without. */
+  web?: Web;
+  /** The search provider, where one is configured. */
+  search?: Search;
   /** Output for people, as it comes; not stored. */
   live: (text: string) => void;
   /** Aborted when the user stops or the time is over. */

@@ -16,8 +16,10 @@ import { delegateTask } from "./delegate.ts";
 import { fileRead, fileStrReplace, fileWrite } from "./file.ts";
 import { fileFindByName, fileFindInContent } from "./file-find.ts";
 import { messageAskUser, messageNotifyUser } from "./message.ts";
+import { infoSearchWeb } from "./search.ts";
 import { shellExec } from "./shell.ts";
 import { shellKillProcess, shellView, shellWait, shellWriteToProcess } from "./shell-jobs.ts";
+import { webFetch } from "./web.ts";
 
 export const TOOLS: readonly Tool[] = [
   shellExec,
@@ -30,6 +32,8 @@ export const TOOLS: readonly Tool[] = [
   fileStrReplace,
   fileFindInContent,
   fileFindByName,
+  infoSearchWeb,
+  webFetch,
   browserNavigate,
   browserView,
   browserClick,

@@ -1,11 +1,12 @@
 /** The HTTP face: routes, and the one place where a failure becomes a reply. */
 import { Hono } from "hono";
 import { cors } from "hono/cors";
+import { FETCH_MARK } from "../adapters/web/fetch.ts";
 import { isPlatformError } from "../tools/platform.ts";
 import { admit } from "./admit.ts";
-import { type App, allowedOrigin, hostname, isLoopback, isUpgrade } from "./auth.ts";
+import { type App, allowedOrigin, isUpgrade } from "./auth.ts";
 import { publicConfig, VERSION } from "./config.ts";
-import { errorBody, HttpProblem, type Problem } from "./problem.ts";
+import { errorBody, HttpProblem, type Problem, problem } from "./problem.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { mcpRoutes } from "./routes/mcp.ts";
@@ -14,6 +15,7 @@ import { ownerRoutes } from "./routes/owner.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { sharedRoutes, shareRoutes } from "./routes/shared.ts";
 import { turnRoutes } from "./routes/turns.ts";
+import { hostOf, onLoopback } from "./served.ts";
 
 /** A Durable Object died under a request, by itself or by the platform: the same request again works. */
 const passing = (error: unknown): boolean =>
@@ -67,7 +69,15 @@ app.use("*", async (c, next) => {
   set("cache-control", "no-store");
   set("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
   set("cross-origin-resource-policy", "same-origin");
-  if (!isLoopback(hostname(c))) set("strict-transport-security", "max-age=31536000");
+  if (!onLoopback(hostOf(c))) set("strict-transport-security", "max-age=31536000");
+});
+
+/** A tool of one of our own sessions, under whatever name it found us: it would act on us from within. */
+app.use("*", async (c, next) => {
+  if (c.req.header(FETCH_MARK) !== undefined) {
+    throw problem(403, "own_request", "The product does not answer its own tools.");
+  }
+  await next();
 });
 
 /** What a browser on an allowed origin may send and read; any other gets no such headers, and so nothing. */
@@ -93,7 +103,7 @@ app.use("/api/*", async (c, next) => {
   c.set("owner", await admit(c));
   await next();
 });
-app.get("/api/config", (c) => c.json(publicConfig(c.env, isLoopback(hostname(c)))));
+app.get("/api/config", (c) => c.json(publicConfig(c.env, hostOf(c))));
 app.route("/api", ownerRoutes);
 app.route("/api/sessions", sessionRoutes);
 app.route("/api/sessions", turnRoutes);

@@ -12,6 +12,7 @@ import * as z from "zod";
 import { ACCESS_COOKIE, ACCESS_HEADER, accessOf, ownerOfAssertion } from "./access-jwt.ts";
 import type { Bindings } from "./env.ts";
 import { problem } from "./problem.ts";
+import { hostOf, isLoopback, nameOf } from "./served.ts";
 
 export type App = { Bindings: Bindings; Variables: { owner: string } };
 type Ctx = Context<App>;
@@ -58,12 +59,7 @@ async function ownerOfToken(tokens: Map<string, string>, sent: string): Promise<
 }
 
 /** Host as the client wrote it, without its port. */
-export function hostname(c: Ctx): string {
-  const host = c.req.header("host") ?? new URL(c.req.url).host;
-  return host.startsWith("[") ? host.slice(0, host.indexOf("]") + 1) : (host.split(":")[0] ?? "");
-}
-export const isLoopback = (name: string): boolean =>
-  name === "localhost" || name === "[::1]" || /^127(\.\d{1,3}){3}$/.test(name);
+export const hostname = (c: Ctx): string => nameOf(hostOf(c));
 
 /**
  * The cookie's keys: the first signs, any of them is believed. They follow from the tokens, so that who changes those

@@ -2,7 +2,8 @@
 import * as z from "zod";
 import manifest from "../../package.json";
 import { defaultProvider, providers } from "../adapters/model/providers.ts";
-import { refusalOf } from "../adapters/web/address.ts";
+import { searchSetup } from "../adapters/search/index.ts";
+import type { AddressRules } from "../adapters/web/address.ts";
 import { head } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
 import { MODES } from "../core/session.ts";
@@ -11,6 +12,7 @@ import type { Config } from "../core/wire.ts";
 import { type Need, toolsFor } from "../tools/index.ts";
 import type { Bindings } from "./env.ts";
 import { problem } from "./problem.ts";
+import { onLoopback } from "./served.ts";
 
 export const VERSION: string = manifest.version;
 
@@ -63,10 +65,11 @@ export type SandboxKind = "embedded" | "container";
  * Which sandbox serves; never a fallback on failure. `auto`: what is served on loopback has the embedded one. An
  * object does not know how its Worker is reached, so a session remembers it from its creation.
  */
-export function sandboxOf(env: Bindings, loopback: boolean): SandboxKind {
+export function sandboxOf(env: Bindings, host: string): SandboxKind {
   const named = env.SANDBOX?.trim().toLowerCase() || "auto";
   if (named === "embedded" || named === "container") return named;
-  if (named === "auto") return loopback ? "embedded" : "container";
+  // A session without a host was made before there were containers.
+  if (named === "auto") return host === "" || onLoopback(host) ? "embedded" : "container";
   throw problem(
     500,
     "bad_configuration",
@@ -82,20 +85,28 @@ export const privateHosts = (env: Bindings): string[] =>
 export function haves(env: Bindings, sandbox: SandboxKind): ReadonlySet<Need> {
   const have: [Need, boolean][] = [
     ["background", sandbox === "container"],
+    ["search", searchSetup(env).type === "on"],
     ["browser", env.BROWSER !== undefined],
     ["profiles", Object.keys(profiles(env)).length > 0],
   ];
   return new Set(have.flatMap(([need, there]) => (there ? [need] : [])));
 }
 
-/** null: tools may ask this address. */
-export function egressRefusal(env: Bindings): (url: string) => string | null {
-  const allow = (env.EGRESS_ALLOW ?? "").split(",");
-  return (url) => refusalOf(url, { allow });
+/** A search that is configured wrongly is not offered; whoever configures it hears why. */
+export function checkSearch(env: Bindings): void {
+  const setup = searchSetup(env);
+  if (setup.type === "wrong") throw problem(500, "bad_configuration", setup.why);
 }
 
-export function publicConfig(env: Bindings, loopback: boolean): Config {
-  const sandbox = sandboxOf(env, loopback);
+/** What tools may ask outside. `host`: where the product is served; only on loopback may it look behind the door. */
+export function addressRules(env: Bindings, host: string): AddressRules {
+  const allow = (env.FETCH_ALLOW_PRIVATE ?? "").split(",");
+  return { own: [host], allow: onLoopback(host) ? allow : [] };
+}
+
+export function publicConfig(env: Bindings, host: string): Config {
+  const sandbox = sandboxOf(env, host);
+  checkSearch(env);
   const configured = providers({ ...env });
   const provider = defaultProvider({ ...env });
   return {

@@ -10,7 +10,8 @@ import type { FileStore } from "../adapters/files/store.ts";
 import { head, titleFrom } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
 import { type Amounts, type Session, settingsOf } from "../core/session.ts";
-import { patchLayer, type SettingsLayer } from "../core/settings.ts";
+import type { SettingsLayer } from "../core/settings.ts";
+import { patchLayer } from "../core/settings-merge.ts";
 import type { ToolResult } from "../core/tool.ts";
 import type { TurnResult } from "../core/wire.ts";
 import type { Task, ToolContext } from "../tools/define.ts";
@@ -139,7 +140,7 @@ export async function delegate(parent: Parent, task: Task, ctx: ToolContext): Pr
     settings: childSettings(s, profile),
     ephemeral: true,
     parent: s.id,
-    loopback: s.loopback,
+    host: s.host,
   };
   const { view } = unwrap(await stub.create(start));
   if (view.run === 0) {

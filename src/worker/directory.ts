@@ -7,8 +7,8 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Spent } from "../core/ledger.ts";
-import { NO_USAGE } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
+import { NO_USAGE } from "../core/usage.ts";
 import type { SessionInfo, UsageReport } from "../core/wire.ts";
 import type { Bindings } from "./env.ts";
 import { Ledger, USAGE_TABLE } from "./ledger.ts";

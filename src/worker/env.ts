@@ -16,10 +16,13 @@ export interface Vars {
   WEBHOOK_ALLOW_PRIVATE?: string;
   /** Private hosts (with or without a port) that MCP servers may stand on, separated by commas. */
   MCP_ALLOW_PRIVATE?: string;
-  /** Private hosts that tools may ask all the same, `127.0.0.1:9000,10.0.0.7`. */
-  EGRESS_ALLOW?: string;
   /** Cloudflare Browser Rendering, where it is bound. */
   BROWSER?: Fetcher;
+  SEARCH_PROVIDER?: string;
+  SEARCH_API_KEY?: string;
+  SEARCH_BASE_URL?: string;
+  /** Private hosts that tools may ask, comma-separated; counts only where the product is served on loopback. */
+  FETCH_ALLOW_PRIVATE?: string;
 }
 
 /** The rate limiter is optional: a configuration may do without it. */

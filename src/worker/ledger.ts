@@ -5,7 +5,7 @@
  * G2  A day that nobody can tell anything new of is folded into one row for each model: the table stays small.
  */
 import { dayOf, type Spent } from "../core/ledger.ts";
-import { NO_USAGE, type Usage } from "../core/session.ts";
+import { NO_USAGE, type Usage } from "../core/usage.ts";
 import type { UsageRow } from "../core/wire.ts";
 
 export const USAGE_TABLE = `CREATE TABLE IF NOT EXISTS usage (

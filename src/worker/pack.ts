@@ -43,8 +43,8 @@ export function restingPoint({ store }: Engine, after: number | undefined): Answ
       "This part of the session was made by an older version, which kept no resting points. Fork it as it is now.",
     );
   }
-  const { id, owner, epoch, mode, settings, loopback } = s;
-  const like = { id, owner, epoch, mode, settings, loopback };
+  const { id, owner, epoch, mode, settings, host } = s;
+  const like = { id, owner, epoch, mode, settings, host };
   const blank = { ...like, title: "", ephemeral: false, at: 0 };
   return yes(restOf(newSession(blank)));
 }

@@ -3,7 +3,8 @@
  * shown as `***`, and sent back like that they mean "as it is".
  */
 import { LIMITS } from "../core/limits.ts";
-import { patchLayer, type SettingsLayer } from "../core/settings.ts";
+import type { SettingsLayer } from "../core/settings.ts";
+import { patchLayer } from "../core/settings-merge.ts";
 import { type Answer, no, yes } from "./problem.ts";
 
 const HIDDEN = "***";

@@ -9,7 +9,7 @@ import { titleFrom } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
 import { newSession } from "../core/session.ts";
 import type { CreateBody, SessionView } from "../core/wire.ts";
-import { knownProfile, outerLayers } from "./config.ts";
+import { checkSearch, knownProfile, outerLayers } from "./config.ts";
 import { directoryStub } from "./directory.ts";
 import type { Bindings } from "./env.ts";
 import { newSessionId, sessionStub } from "./ids.ts";
@@ -22,15 +22,15 @@ import { infoOf } from "./wire.ts";
 export interface Asker {
   env: Bindings;
   owner: string;
-  /** The product itself is served on loopback. */
-  loopback: boolean;
+  /** Where the product is served. */
+  host: string;
 }
 
 const newEpoch = () => newSessionId().slice(0, 12);
 
 /** `key`: the session that it is bound to; with `fresh`, a new one that it is bound to from now on. */
 export async function createSession(asker: Asker, body: z.infer<typeof CreateBody>): Promise<Made> {
-  const { env, owner, loopback } = asker;
+  const { env, owner, host } = asker;
   const directory = directoryStub(env, owner);
   const start = {
     id: newSessionId(),
@@ -40,10 +40,11 @@ export async function createSession(asker: Asker, body: z.infer<typeof CreateBod
     title: titleFrom(body.title ?? "", LIMITS.titleChars),
     settings: body.settings ?? {},
     ephemeral: body.ephemeral ?? false,
-    loopback,
+    host,
   };
   knownProfile(env, start.settings.profile);
   checkWebhook(env, start.settings);
+  checkSearch(env);
   // A deployment that is configured wrongly says so before anything is made.
   outerLayers(env, {}, start.settings.profile);
   const info = infoOf(newSession({ ...start, at: Date.now() }));
@@ -59,14 +60,11 @@ export async function createSession(asker: Asker, body: z.infer<typeof CreateBod
 }
 
 /** A new session in the place of one that stays: its mode, its settings, and the keys that were bound to it. */
-export async function rotateSession(
-  { env, owner, loopback }: Asker,
-  id: string,
-): Promise<SessionView> {
+export async function rotateSession({ env, owner, host }: Asker, id: string): Promise<SessionView> {
   const { mode, settings } = unwrap(await sessionStub(env, id).origin(owner));
   const directory = directoryStub(env, owner);
   const start = { id: newSessionId(), owner, epoch: newEpoch(), mode, settings, title: "" };
-  const session = { ...start, ephemeral: false, loopback };
+  const session = { ...start, ephemeral: false, host };
   await directory.add(infoOf(newSession({ ...session, at: Date.now() })), undefined);
   const { view } = unwrap(await sessionStub(env, start.id).create(session));
   await directory.rebind(id, start.id);
@@ -75,11 +73,11 @@ export async function rotateSession(
 
 /** A session made of lines. */
 async function copied(
-  { env, owner, loopback }: Asker,
+  { env, owner, host }: Asker,
   stream: ReadableStream<Uint8Array>,
   fork: boolean,
 ): Promise<Copied> {
-  const birth = { id: newSessionId(), owner, epoch: newEpoch(), fork, loopback };
+  const birth = { id: newSessionId(), owner, epoch: newEpoch(), fork, host };
   const directory = directoryStub(env, owner);
   const blank = { ...birth, mode: "agent" as const, title: "", settings: {}, ephemeral: false };
   await directory.add(infoOf(newSession({ ...blank, at: Date.now() })), undefined);

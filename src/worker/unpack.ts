@@ -27,8 +27,8 @@ export interface Birth {
   epoch: string;
   /** A fork: its title says so. */
   fork: boolean;
-  /** It is made where the product is served on loopback. */
-  loopback: boolean;
+  /** Where the product is served. */
+  host: string;
 }
 
 /** UTF-8 bytes of one value; SQLite takes 2 MiB. */
@@ -202,7 +202,7 @@ class Unpacker {
     if (marked) this.#keep([this.#log.add({ event: "title", data: { title } }, ts)]);
     this.#flush();
     const status = restStatus(this.#log.status()) ?? "stopped";
-    const { id, owner, epoch, loopback } = this.#birth;
+    const { id, owner, epoch, host } = this.#birth;
     const at: Rest = {
       ...rest,
       title,
@@ -217,7 +217,7 @@ class Unpacker {
       epoch,
       settings,
       ephemeral: false,
-      loopback,
+      host,
       at: now,
     });
     if (closing.length > 0) putRest(this.#storage.sql, restOf(session));

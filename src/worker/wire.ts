@@ -2,7 +2,8 @@
 import { head, utf8Bytes } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Session } from "../core/session.ts";
-import { mergeSettings, type SettingsLayer } from "../core/settings.ts";
+import type { SettingsLayer } from "../core/settings.ts";
+import { mergeSettings } from "../core/settings-merge.ts";
 import type { SessionInfo, SessionView } from "../core/wire.ts";
 import { redacted } from "./secrets.ts";
 

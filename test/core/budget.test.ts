@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { costOf } from "../../src/core/budget.ts";
 import type { SettingsLayer } from "../../src/core/settings.ts";
-import { mergeSettings } from "../../src/core/settings.ts";
+import { mergeSettings } from "../../src/core/settings-merge.ts";
 import {
   call,
   complete,

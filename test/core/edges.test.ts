@@ -1,7 +1,7 @@
 /** Places where two rules meet: a spent budget and a crash, a replan after the end was near, a bug in the shell. */
 import { describe, expect, it } from "vitest";
 import { type Session, upgrade } from "../../src/core/session.ts";
-import { mergeSettings } from "../../src/core/settings.ts";
+import { mergeSettings } from "../../src/core/settings-merge.ts";
 import {
   askUser,
   call,

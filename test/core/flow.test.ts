@@ -1,6 +1,6 @@
 /** The machine beyond Plan-Act's own scenarios: what people say while it works, stops, caps, model failures, chat. */
 import { describe, expect, it } from "vitest";
-import { mergeSettings } from "../../src/core/settings.ts";
+import { mergeSettings } from "../../src/core/settings-merge.ts";
 import {
   askUser,
   call,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/core/limits.ts";
 import type { Hint, ListedTool } from "../../src/core/servers.ts";
-import { mergeSettings } from "../../src/core/settings.ts";
+import { mergeSettings } from "../../src/core/settings-merge.ts";
 import { argumentsFor, specOf, toolboxOf } from "../../src/core/toolbox.ts";
 import { call, complete, Harness, type Options, plan, text } from "../fakes.ts";
 

@@ -1,12 +1,8 @@
 /** The merge of settings, by its invariants S1–S3. */
 import { describe, expect, it } from "vitest";
-import {
-  DEFAULTS,
-  globMatches,
-  mergeSettings,
-  patchLayer,
-  SettingsLayer,
-} from "../../src/core/settings.ts";
+import { globMatches } from "../../src/core/glob.ts";
+import { DEFAULTS, SettingsLayer } from "../../src/core/settings.ts";
+import { mergeSettings, patchLayer } from "../../src/core/settings-merge.ts";
 
 describe("S1: layers merge field by field", () => {
   it("nothing stated is the defaults", () => {

@@ -27,7 +27,7 @@ describe("the browser tools in wrangler dev", { skip }, () => {
   const start = () =>
     startDev({
       persistTo: join(dir, "state"),
-      vars: { PROVIDER: "custom", CUSTOM_BASE_URL: mock.url, EGRESS_ALLOW: site.host },
+      vars: { PROVIDER: "custom", CUSTOM_BASE_URL: mock.url, FETCH_ALLOW_PRIVATE: site.host },
       ...browser,
     });
   before(async () => {

@@ -1,6 +1,7 @@
 /** Plays a run and judges it: completed with exactly the right effects, or loud where it must be. */
 import type { Event } from "../../src/core/events.ts";
-import { patchLayer, type SettingsLayer } from "../../src/core/settings.ts";
+import type { SettingsLayer } from "../../src/core/settings.ts";
+import { patchLayer } from "../../src/core/settings-merge.ts";
 import { checkEvents } from "../support/event-oracle.ts";
 import type { McpServer } from "../support/mcp-server.ts";
 import { type Format, JUNK, type Kind, POSITIONS, type Position } from "./kind.ts";

@@ -4,7 +4,7 @@
  */
 import { createModelPort, profileFor } from "../../src/adapters/model/providers.ts";
 import { type Ask, begin, type Next, nextRequest, take } from "../../src/core/complete.ts";
-import { harnessOf, mergeSettings } from "../../src/core/settings.ts";
+import { harnessOf, mergeSettings } from "../../src/core/settings-merge.ts";
 import type { JsonObject } from "../../src/core/tool.ts";
 import { chunksOf, completionOf } from "../../src/worker/proxy-reply.ts";
 import { checkHistory } from "../support/history-oracle.ts";

@@ -20,7 +20,8 @@ import type {
 import type { Kit } from "../../src/core/roles.ts";
 import { serversOf } from "../../src/core/servers.ts";
 import { newSession, type Session } from "../../src/core/session.ts";
-import { mergeSettings, patchLayer, type SettingsLayer } from "../../src/core/settings.ts";
+import type { SettingsLayer } from "../../src/core/settings.ts";
+import { mergeSettings, patchLayer } from "../../src/core/settings-merge.ts";
 import type { ToolResult } from "../../src/core/tool.ts";
 import type { Box } from "../../src/tools/box.ts";
 import { defineTool, type Tool } from "../../src/tools/define.ts";
@@ -142,7 +143,7 @@ export class World {
       title: "",
       settings: this.settings,
       ephemeral: false,
-      loopback: true,
+      host: "localhost",
       at: this.now(),
     });
     const ports: Ports = {

@@ -151,7 +151,7 @@ describe("creating", () => {
       title,
       settings: {},
       ephemeral: false,
-      loopback: true,
+      host: "localhost",
     };
     await sessionStub(env, id).create(start);
     expect(await c.view()).toEqual(view);

@@ -75,7 +75,7 @@ describe("rows written", () => {
       title,
       settings: {},
       ephemeral: false,
-      loopback: true,
+      host: "localhost",
     });
     expect((await written(seen, stub)) + forList).toBeLessThanOrEqual(25);
   });

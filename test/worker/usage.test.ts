@@ -3,7 +3,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, vi } from "vitest";
 import { dayOf } from "../../src/core/ledger.ts";
-import { NO_USAGE, type Usage } from "../../src/core/session.ts";
+import { NO_USAGE, type Usage } from "../../src/core/usage.ts";
 import type { SessionInfo, UsageReport } from "../../src/core/wire.ts";
 import { DirectoryObject } from "../../src/worker/directory.ts";
 import { api, Client, failureOf, it, until, useVars } from "./support/client.ts";

@@ -1,5 +1,6 @@
 /**
- * The embedded sandbox: a shell inside the object, over the session's files. No machine, no network, no cost at rest.
+ * The embedded sandbox: a shell inside the object, over the session's files. No machine, no cost at rest, and no network
+ * but `curl`, which goes through the guarded fetch.
  *
  * M1  Files under /workspace live in the file store and survive everything; all else (/tmp) lives with the object.
  * M2  A call starts in its own directory with a fresh environment: nothing but files passes from one to the next.
@@ -7,12 +8,16 @@
  *     shell itself does not come back, the call ends without it.
  */
 import type { Bash, BashOptions, ExecOptions, IFileSystem, InMemoryFs } from "just-bash/browser";
+import { LIMITS } from "../../core/limits.ts";
 import type { Box, BoxFile, ExecRequest, ExecResult } from "../../tools/box.ts";
 import { BoxUnavailable } from "../../tools/box.ts";
 import { cutoff } from "../../tools/cutoff.ts";
 import { ROOT } from "../../tools/paths.ts";
 import type { FileStore } from "../files/store.ts";
+import type { AddressRules } from "../web/address.ts";
 import { Capture } from "./capture.ts";
+import { shellFetch } from "./curl.ts";
+import { diff } from "./diff.ts";
 import { scriptPlugin, YIELD } from "./script.ts";
 import { plain, showTerminal } from "./terminal-fs.ts";
 import { WorkspaceFs } from "./workspace-fs.ts";
@@ -35,13 +40,15 @@ const COUNTS: NonNullable<BashOptions["executionLimits"]> = {
   maxAwkIterations: 500_000,
   maxJqIterations: 100_000,
   maxStringLength: 26 * 1024 * 1024,
+  maxOutputSize: 40 * 1024 * 1024,
 };
 
 export const EMBEDDED_ABOUT = [
   "Commands run in an embedded bash with the usual text tools (cat, ls, cp, mv, rm, mkdir, find, grep, rg, sed, awk,",
   "sort, uniq, cut, tr, head, tail, wc, diff, xargs, jq, base64, gzip, sha256sum, seq, printf, date and others).",
   "It is not a full machine: there is no python, node or compiler, no tar, git, yq or sqlite3, no package manager,",
-  "and no network (no curl, no wget). There are no background processes: `&` runs the command at once and waits.",
+  "no wget. `curl` asks the public web only (http and https, no private addresses), sends text, and downloads at most",
+  `${LIMITS.downloadBytes / 1024 / 1024} MiB. There are no background processes: \`&\` runs the command at once and waits.`,
   "Nobody can type into a command. Arithmetic is on integers. Symbolic links and `trap` do not work.",
   "Every call starts fresh: variables and `cd` do not last, files under /workspace do; /tmp may be emptied between calls.",
 ].join(" ");
@@ -50,10 +57,12 @@ class EmbeddedBox implements Box {
   readonly kind = "embedded";
   readonly about = EMBEDDED_ABOUT;
   readonly #files: FileStore;
+  readonly #rules: AddressRules;
   #base: InMemoryFs | null = null;
 
-  constructor(files: FileStore) {
+  constructor(files: FileStore, rules: AddressRules) {
     this.#files = files;
+    this.#rules = rules;
   }
 
   async exec(
@@ -68,15 +77,19 @@ class EmbeddedBox implements Box {
     const shell = await load();
     const capture = new Capture(live);
     const bash = await this.#bash(shell, request, capture);
+    const start = Date.now();
     const cut = cutoff(request.timeoutMs, GRACE_MS, signal);
     try {
       const options = { rawScript: true, cwd: request.cwd, signal: cut.signal };
       const ended = run(bash, request.command, options, capture);
       const exitCode = await Promise.race([ended, cut.late]);
+      const stopped = exitCode === null || exitCode === 124 || cut.signal.aborted;
+      // What never yields lets no timer in: then only the shell's own deadline ends it.
+      const late = stopped && !signal.aborted && Date.now() - start >= request.timeoutMs;
       return {
         output: capture.output(),
-        exitCode: exitCode === null || cut.signal.aborted ? 124 : exitCode,
-        timedOut: cut.timedOut(),
+        exitCode: stopped ? 124 : exitCode,
+        timedOut: late || cut.timedOut(),
       };
     } finally {
       cut.clear();
@@ -128,15 +141,17 @@ class EmbeddedBox implements Box {
       defenseInDepth: false,
       executionLimitProfile: "hardened",
       executionLimits: { ...COUNTS, maxExecutionTimeMs: request.timeoutMs + GRACE_MS },
-      customCommands: [yieldCommand(shell)],
+      customCommands: [yieldCommand(shell), shell.defineCommand("diff", diff)],
+      fetch: shellFetch(this.#rules, request.timeoutMs),
     });
     bash.registerTransformPlugin(scriptPlugin(request.command, `${TERMINAL}/out`));
     return bash;
   }
 }
 
-/** Costs nothing until the first command. */
-export const embeddedBox = (files: FileStore): Box => new EmbeddedBox(files);
+/** Costs nothing until the first command. `rules`: what curl may ask. */
+export const embeddedBox = (files: FileStore, rules: AddressRules = {}): Box =>
+  new EmbeddedBox(files, rules);
 
 /** Loaded at the first command: it is the largest part of the program. */
 async function load(): Promise<Shell> {

@@ -2,10 +2,11 @@
 import { Hono } from "hono";
 import { LIMITS } from "../../core/limits.ts";
 import { admit } from "../admit.ts";
-import { type App, hostname, isLoopback } from "../auth.ts";
+import type { App } from "../auth.ts";
 import { VERSION } from "../config.ts";
 import { offerTools } from "../mcp.ts";
 import type { Caller } from "../mcp-reply.ts";
+import { hostOf } from "../served.ts";
 
 export const mcpRoutes = new Hono<App>();
 
@@ -16,7 +17,7 @@ mcpRoutes.all("/", async (c) => {
     env: c.env,
     owner,
     origin: new URL(c.req.url).origin,
-    loopback: isLoopback(hostname(c)),
+    host: hostOf(c),
   };
   const handler = createMcpHandler(
     () => {

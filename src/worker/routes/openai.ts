@@ -10,7 +10,8 @@ import {
 } from "../../adapters/model/providers.ts";
 import type { Ask } from "../../core/complete.ts";
 import { estimated, spend } from "../../core/ledger.ts";
-import { harnessOf, mergeSettings, SettingsLayer } from "../../core/settings.ts";
+import { SettingsLayer } from "../../core/settings.ts";
+import { harnessOf, mergeSettings } from "../../core/settings-merge.ts";
 import type { JsonObject } from "../../core/tool.ts";
 import { admit } from "../admit.ts";
 import type { App } from "../auth.ts";

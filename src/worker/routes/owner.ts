@@ -2,7 +2,8 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { dayOf } from "../../core/ledger.ts";
-import { mergeSettings, type SettingsLayer } from "../../core/settings.ts";
+import type { SettingsLayer } from "../../core/settings.ts";
+import { mergeSettings } from "../../core/settings-merge.ts";
 import { SettingsBody } from "../../core/wire.ts";
 import type { App } from "../auth.ts";
 import { knownProfile, outerLayers } from "../config.ts";

@@ -3,11 +3,12 @@ import { type Context, Hono } from "hono";
 import * as z from "zod";
 import { LIMITS } from "../../core/limits.ts";
 import { CreateBody, ForkBody, PatchBody } from "../../core/wire.ts";
-import { type App, hostname, isLoopback } from "../auth.ts";
+import type { App } from "../auth.ts";
 import { knownProfile } from "../config.ts";
 import { directoryStub } from "../directory.ts";
 import { sessionStub } from "../ids.ts";
 import { unwrap } from "../problem.ts";
+import { hostOf } from "../served.ts";
 import {
   type Asker,
   createSession,
@@ -21,11 +22,7 @@ import { checkWebhook } from "../webhook.ts";
 
 export const sessionRoutes = new Hono<App>();
 
-const asker = (c: Context<App>): Asker => ({
-  env: c.env,
-  owner: c.var.owner,
-  loopback: isLoopback(hostname(c)),
-});
+const asker = (c: Context<App>): Asker => ({ env: c.env, owner: c.var.owner, host: hostOf(c) });
 
 sessionRoutes.post("/", async (c) => {
   const body = await readJson(c.req.raw, CreateBody);
