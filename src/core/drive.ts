@@ -22,7 +22,7 @@ import { aboutOf, buildRequest, shorten, TOO_LONG } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import { routeOf } from "./route.ts";
 import { serversOf } from "./servers.ts";
-import { type Session, settingsOf } from "./session.ts";
+import { settingsOf } from "./session.ts";
 import type { JsonObject } from "./tool.ts";
 import { createTracer } from "./trace.ts";
 

@@ -2,7 +2,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import {
   ApiError,
-  allRows,
   Connection,
   type ConnectionState,
   EMPTY_VIEW,
