@@ -52,6 +52,8 @@ describe("D1: the schema that a model sees", () => {
       "file_str_replace",
       "file_find_in_content",
       "file_find_by_name",
+      "info_search_web",
+      "web_fetch",
       "message_notify_user",
       "message_ask_user",
     ]);
