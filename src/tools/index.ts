@@ -46,12 +46,12 @@ export const TOOLS: readonly Tool[] = [
 ];
 
 /**
- * The tools of a deployment that has these things. What can be found again after a crash is found where processes
- * outlive their call; elsewhere its outcome is reported as unknown.
+ * The tools of a deployment that has these things. A command can be found again after a crash where processes outlive
+ * their call; elsewhere its outcome is reported as unknown.
  */
 export const toolsFor = (have: ReadonlySet<Need>): readonly Tool[] =>
   TOOLS.filter(({ needs }) => needs === undefined || have.has(needs)).map((tool) =>
-    tool.recovery === "reattach" && !have.has("background")
+    tool.toolkit === "shell" && tool.recovery === "reattach" && !have.has("background")
       ? { ...tool, recovery: "report" as const }
       : tool,
   );

@@ -1,6 +1,7 @@
 /**
  * The terminal file: what a script's commands print is appended to it and goes to the capture at once.
  */
+import { Buffer } from "node:buffer";
 import type { FileContent, IFileSystem } from "just-bash/browser";
 import type { Capture } from "./capture.ts";
 
@@ -14,19 +15,13 @@ export function contentBytes(content: FileContent, options: unknown): Uint8Array
   }
   const oneByteEach = name === "binary" || name === "latin1" || name === "ascii";
   // Messages come as "binary" even when they quote a name with wider characters.
-  if (!oneByteEach || has(content, (unit) => unit > 0xff)) return new TextEncoder().encode(content);
-  const bytes = new Uint8Array(content.length);
-  for (let i = 0; i < content.length; i++) bytes[i] = content.charCodeAt(i);
-  return bytes;
+  if (!oneByteEach || WIDE.test(content)) return new TextEncoder().encode(content);
+  return Buffer.from(content, "latin1");
 }
 
-function has(text: string, test: (unit: number) => boolean): boolean {
-  for (let i = 0; i < text.length; i++) if (test(text.charCodeAt(i))) return true;
-  return false;
-}
-
-/** True for what could be bytes: such a text has to be decoded. */
-const ambiguous = (text: string): boolean => has(text, (unit) => unit > 0x7f && unit <= 0xff);
+const WIDE = /[\u0100-\uffff]/;
+/** What could be bytes: such a text has to be decoded. */
+const AMBIGUOUS = /[\u0080-\u00ff]/;
 
 /** The interpreter names options of its own that mean nothing to who reads this. */
 export const plain = (text: string): string =>
@@ -35,7 +30,7 @@ export const plain = (text: string): string =>
 /** Turns `fs`, which holds the empty terminal file, into one that shows what is written to it. */
 export function showTerminal(fs: IFileSystem, capture: Capture): IFileSystem {
   const show = async (_path: string, content: FileContent, options?: unknown): Promise<void> => {
-    if (typeof content === "string" && !ambiguous(content)) {
+    if (typeof content === "string" && !AMBIGUOUS.test(content)) {
       capture.text(plain(content));
     } else {
       capture.bytes(contentBytes(content, options));

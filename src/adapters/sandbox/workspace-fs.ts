@@ -6,6 +6,7 @@
  * V3  No links: a name is one file. `ln` copies, `ln -s` is refused.
  * V4  Writing makes the folders on the way: an error thrown while output is redirected would end the whole script.
  */
+import { Buffer } from "node:buffer";
 import type {
   CpOptions,
   FileContent,
@@ -17,6 +18,8 @@ import type {
 import { ancestors, ROOT, resolvePath, within } from "../../tools/paths.ts";
 import type { Changed, FileStore, WriteResult } from "../files/store.ts";
 import { contentBytes } from "./terminal-fs.ts";
+
+type ByteString = Awaited<ReturnType<NonNullable<IFileSystem["readFileBytes"]>>>;
 
 class FsError extends Error {
   readonly code: string;
@@ -47,14 +50,13 @@ export class WorkspaceFs implements IFileSystem {
     const bytes = await this.readFileBuffer(path);
     const name =
       typeof options === "object" && options ? Reflect.get(options, "encoding") : options;
-    if (name === "binary" || name === "latin1") {
-      let text = "";
-      for (let at = 0; at < bytes.byteLength; at += 8192) {
-        text += String.fromCharCode(...bytes.subarray(at, at + 8192));
-      }
-      return text;
-    }
+    if (name === "binary" || name === "latin1") return byteString(bytes);
     return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(bytes);
+  }
+
+  /** One character per byte. The shell takes it where it is offered; its own way costs thirty times the memory. */
+  async readFileBytes(path: string): Promise<ByteString> {
+    return byteString(await this.readFileBuffer(path)) as unknown as ByteString;
   }
 
   async readFileBuffer(path: string): Promise<Uint8Array> {
@@ -217,6 +219,9 @@ export class WorkspaceFs implements IFileSystem {
     if (!this.#files.stat(parent)) this.#files.mkdir(parent);
   }
 }
+
+const byteString = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 
 const parentOf = (path: string): string =>
   path.slice(0, Math.max(path.lastIndexOf("/"), ROOT.length));

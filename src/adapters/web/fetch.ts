@@ -62,7 +62,7 @@ export async function guardedFetch(ask: Ask, rules: AddressRules): Promise<Fetch
     return await follow(ask, rules, clock);
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    return { type: "failed", why: clock.why() ?? `The request failed: ${text.slice(0, 300)}` };
+    return { type: "failed", why: clock.why() ?? `The host did not answer: ${text.slice(0, 300)}` };
   } finally {
     clock.clear();
   }
