@@ -1,7 +1,6 @@
 /** What this deployment brings to every session: tools, prompts, models. */
 import assistant from "../../prompts/assistant.md";
 import core from "../../prompts/core.md";
-import delegated from "../../prompts/delegate_rules.md";
 import executor from "../../prompts/executor.md";
 import file from "../../prompts/file_rules.md";
 import message from "../../prompts/message_rules.md";
@@ -19,12 +18,14 @@ export function kitOf(env: Bindings, about: string, child: boolean): Kit {
   const profiles = new Map<string, Profile>();
   // A specialist delegates nothing.
   const tools = toolsFor(haves(env)).filter(({ needs }) => !child || needs !== "profiles");
-  const specialists = `- Profiles that delegate_task takes: ${Object.keys(profilesOf(env)).join(", ")}.\n${delegated}`;
   const own = tools.flatMap(({ toolkit, rules }) => (rules ? [[toolkit, rules]] : []));
+  const rules: Record<string, string> = { shell: about, file, message, ...Object.fromEntries(own) };
+  const names = Object.keys(profilesOf(env)).join(", ");
+  if (rules.delegate) rules.delegate += `\n- Profiles that delegate_task takes: ${names}.`;
   return {
     tools,
     prompts: { core, planner, executor, assistant },
-    rules: { shell: about, file, message, delegate: specialists, ...Object.fromEntries(own) },
+    rules,
     resolve: (provider, model) => resolve(vars, provider, model),
     profile(provider, model) {
       const key = `${provider}\n${model}`;

@@ -52,6 +52,7 @@ describe("D1: the schema that a model sees", () => {
       "file_str_replace",
       "file_find_in_content",
       "file_find_by_name",
+      "delegate_task",
       "message_notify_user",
       "message_ask_user",
     ]);
@@ -61,7 +62,7 @@ describe("D1: the schema that a model sees", () => {
     for (const { name } of toolsFor(new Set())) {
       expect(TOOLS.find((t) => t.name === name)?.needs).toBeUndefined();
     }
-    const all = toolsFor(new Set(["background", "search", "browser"]));
+    const all = toolsFor(new Set(["background", "search", "browser", "profiles"]));
     expect(all.map((t) => t.name)).toEqual(TOOLS.map((t) => t.name));
   });
 
