@@ -23,6 +23,10 @@ export const delegateTask = defineTool({
       .describe("Files to copy to the specialist's workspace first, under the same paths."),
   }),
   needs: "profiles",
+  rules: [
+    "- Delegate a part that stands by itself and fits a profile; what you can do in a call or two, do yourself.",
+    "- State the whole task, name the files it needs, say what you want back, and check what comes back.",
+  ].join("\n"),
   parallelSafe: true,
   recovery: "reattach",
   unhurried: true,

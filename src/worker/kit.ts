@@ -2,7 +2,6 @@
 import assistant from "../../prompts/assistant.md";
 import browser from "../../prompts/browser_rules.md";
 import core from "../../prompts/core.md";
-import delegated from "../../prompts/delegate_rules.md";
 import executor from "../../prompts/executor.md";
 import file from "../../prompts/file_rules.md";
 import mcp from "../../prompts/mcp_rules.md";
@@ -24,15 +23,17 @@ export function kitOf(env: Bindings, { kind, about }: Box, child: boolean): Kit 
   const profiles = new Map<string, Profile>();
   // A specialist delegates nothing.
   const tools = toolsFor(haves(env, kind)).filter(({ needs }) => !child || needs !== "profiles");
-  const specialists = `- Profiles that delegate_task takes: ${Object.keys(profilesOf(env)).join(", ")}.\n${delegated}`;
   const own = tools.flatMap(({ toolkit, rules }) => (rules ? [[toolkit, rules]] : []));
+  const rules: Record<string, string> = {
+    ...{ shell: about, file, browser, mcp, message },
+    ...Object.fromEntries(own),
+  };
+  const names = Object.keys(profilesOf(env)).join(", ");
+  if (rules.delegate) rules.delegate += `\n- Profiles that delegate_task takes: ${names}.`;
   return {
     tools,
     prompts: { core, planner, executor, reviewer, assistant },
-    rules: {
-      ...{ shell: about, file, browser, mcp, message, delegate: specialists },
-      ...Object.fromEntries(own),
-    },
+    rules,
     hooks: HOOKS,
     resolve: (provider, model) => resolve(vars, provider, model),
     profile(provider, model) {
