@@ -37,7 +37,7 @@ import type { Desk, Fault, FaultyServer } from "./server.ts";
 const HANG_MS = 20_000;
 const MAX_REQUESTS = 120;
 const GRACE_MS = 40;
-const NO_BOX = {} as Box;
+const NO_BOX = { news: () => null } as Partial<Box> as Box;
 
 const noRun = (): Promise<ToolResult> => Promise.reject(new Error("runs in its world"));
 const READ = defineTool({
