@@ -35,7 +35,13 @@ export default defineConfig({
           testTimeout: 15_000,
           deps: {
             optimizer: {
-              ssr: { enabled: true, include: ["openai/core/streaming", "hono", "zod"] },
+              ssr: {
+                enabled: true,
+                include: [
+                  ...["openai/core/streaming", "hono", "zod"],
+                  ...["@modelcontextprotocol/client", "@modelcontextprotocol/server"],
+                ],
+              },
             },
           },
         },

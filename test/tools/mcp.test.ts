@@ -1,4 +1,6 @@
 /** The adapter to MCP servers over real HTTP: listing, calling, and what is known of a call that failed. */
+// Loaded before the first test, not within it.
+import "@modelcontextprotocol/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type McpServers, mcpServers } from "../../src/adapters/mcp/port.ts";
 import type { Listed, Server } from "../../src/core/servers.ts";

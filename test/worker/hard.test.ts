@@ -4,9 +4,10 @@ import { env } from "cloudflare:workers";
 import { describe, expect } from "vitest";
 import type { SessionView } from "../../src/core/wire.ts";
 import { sessionStub } from "../../src/worker/ids.ts";
+import { McpScript } from "../support/mcp-script.ts";
 import { api, Client, it, until } from "./support/client.ts";
 import { call, complete, plan, shell, text, write } from "./support/replies.ts";
-import { Held } from "./support/upstream.ts";
+import { Held, serveMcp } from "./support/upstream.ts";
 
 const bytesOf = (value: unknown): number =>
   new TextEncoder().encode(JSON.stringify(value)).byteLength;
@@ -160,7 +161,8 @@ describe("creating", () => {
 
 describe("what is write-only", () => {
   it("headers of tool servers are never shown, by no reply and in no frame", async () => {
-    const server = { url: "https://tools.example/mcp", headers: { authorization: "Bearer hush" } };
+    const url = serveMcp(new McpScript());
+    const server = { url, headers: { authorization: "Bearer hush" } };
     const settings = { mcp: { servers: { tools: server } } };
     const c = await Client.create([text("hello")], { mode: "chat", settings });
     const s = await c.socket();

@@ -2,6 +2,8 @@
 import { exports } from "cloudflare:workers";
 import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, vi } from "vitest";
+// Loaded before the first test, not within it.
+import "@modelcontextprotocol/server";
 import { api, Client, failureOf, it, ORIGIN, useVars } from "./support/client.ts";
 import { askUser, call, complete, plan, text, write } from "./support/replies.ts";
 import { type Scripted, scripted } from "./support/upstream.ts";

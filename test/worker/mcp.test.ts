@@ -1,6 +1,8 @@
 /** Tools of MCP servers through the Worker: stored over evictions and crashes, and their headers are never told. */
 import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
 import { describe, expect, vi } from "vitest";
+// Loaded before the first test, not within it.
+import "@modelcontextprotocol/client";
 import { fileWrite } from "../../src/tools/file.ts";
 import { shellExec } from "../../src/tools/shell.ts";
 import { text as answer, McpScript } from "../support/mcp-script.ts";
