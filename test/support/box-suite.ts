@@ -14,6 +14,8 @@ interface Options {
   timeoutMs?: number;
   cwd?: string;
   signal?: AbortSignal;
+  /** Output has come. */
+  heard?: () => void;
 }
 let ids = 0;
 
@@ -22,7 +24,11 @@ export async function exec(box: Box, command: string, options: Options = {}): Pr
   const pieces: string[] = [];
   const id = `suite${++ids}`;
   const request = { id, command, cwd, timeoutMs, reopened: false };
-  const result = await box.exec(request, (text) => pieces.push(text), signal);
+  const live = (text: string) => {
+    pieces.push(text);
+    options.heard?.();
+  };
+  const result = await box.exec(request, live, signal);
   return { ...result, live: pieces.join("") };
 }
 
@@ -161,8 +167,8 @@ export function boxSuite(name: string, withBox: WithBox): void {
     it("A24: a stop ends a busy loop", () =>
       withBox(async (box) => {
         const stop = new AbortController();
-        setTimeout(() => stop.abort(), 100);
-        const result = await exec(box, "echo a; while true; do :; done", { signal: stop.signal });
+        const busy = "echo a; while true; do :; done";
+        const result = await exec(box, busy, { signal: stop.signal, heard: () => stop.abort() });
         expect(result).toMatchObject({ output: "a\n", exitCode: 124, timedOut: false });
       }));
 
