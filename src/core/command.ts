@@ -107,6 +107,7 @@ const ACTS: Record<CommandName, (asked: Asked) => string> = {
   usage: ({ d, w }) => w.usage(d.s.usage),
   compact({ d, w }) {
     d.s.squeeze = memoriesOf(d.s.mode);
+    d.s.squeezeFrom = d.s.status === "running" ? d.s.asks : -1;
     return w.compact;
   },
   model({ d, o, w, arg }) {

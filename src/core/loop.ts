@@ -52,6 +52,7 @@ function readSteers(d: Draft): void {
   if (steers.length === 0 || !policyOf(d.s).hears) return;
   d.s.queue = d.s.queue.filter((q) => q.delivery !== "steer");
   turn.freshEyes(d);
+  turn.addToTask(d, steers.map((q) => q.text).join("\n\n"));
   for (const q of steers)
     draft.tell(d, policyOf(d.s).memory, "said", turn.withFiles(q.text, q.attachments));
 }

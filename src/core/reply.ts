@@ -98,8 +98,9 @@ export function replied(d: Draft, raw: Reply, inputChars: number): void {
   const harness = draft.harnessFor(d);
   Object.assign(d.s, { restarts: 0, tries: 0, retry: null, overflow: "no" });
   d.s.iterations += 1;
-  // What was to be shortened has been, or there was nothing to gain.
-  if (d.s.squeeze.length > 0) d.s.squeeze = d.s.squeeze.filter((m) => m !== policy.memory);
+  // What was to be shortened has been, or there was nothing to gain; unless it was asked for while this call was out.
+  if (d.s.squeeze.length > 0 && d.s.asks > d.s.squeezeFrom)
+    d.s.squeeze = d.s.squeeze.filter((m) => m !== policy.memory);
   countUsage(d, raw, inputChars);
   learnScale(d, raw, inputChars);
   const { offered, leftOut } = frontOf(d.s, d.kit);

@@ -36,7 +36,7 @@ export const Rest = z.object({
   preview: z.string().max(1_000).default(""),
   plan: Plan.nullable(),
   compacted: z
-    .object({ planner: Boundary, executor: Boundary, assistant: Boundary })
+    .object({ planner: Boundary, executor: Boundary, reviewer: Boundary, assistant: Boundary })
     .partial()
     .default({}),
 });

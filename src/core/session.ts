@@ -169,6 +169,8 @@ export interface State {
   error: { code: ErrorCode; message: string } | null;
   /** Memories that a person wants shortened before their next request. */
   squeeze: MemoryName[];
+  /** The model call that was out when that was asked for; -1: none. */
+  squeezeFrom: number;
 }
 
 export interface Session extends State {
@@ -257,6 +259,7 @@ const BLANK: Session = {
   overflow: "no",
   error: null,
   squeeze: [],
+  squeezeFrom: -1,
   plan: null,
   queue: [],
   settings: {},

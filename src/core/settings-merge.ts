@@ -68,11 +68,13 @@ const narrow = (held: string[], stated: string[]) =>
 
 /** Headers are for the address that they were stated with: a nearer layer that names another one gets none of them. */
 function moved(base: Plain, layer: SettingsLayer): Plain {
-  const servers = { ...(base.mcp as Settings["mcp"]).servers };
+  const held = (base.mcp as SettingsLayer["mcp"])?.servers;
+  if (!held) return base;
+  const servers = { ...held };
   for (const [name, { url }] of Object.entries(layer.mcp?.servers ?? {})) {
-    const held = Object.hasOwn(servers, name) ? servers[name] : undefined;
-    if (!held || held.url === url) continue;
-    const { headers: _, ...rest } = held;
+    const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
+    if (!server || server.url === url) continue;
+    const { headers: _, ...rest } = server;
     servers[name] = rest;
   }
   return { ...base, mcp: { servers } };
@@ -103,7 +105,7 @@ export function mergeSettings(layers: (SettingsLayer | undefined)[]): Settings {
 
 /** One layer over another of the same owner (a PATCH): nearest wins, nothing is strict. */
 export const patchLayer = (base: SettingsLayer, patch: SettingsLayer): SettingsLayer =>
-  nearest(base as Plain, patch as Plain) as SettingsLayer;
+  nearest(moved(base as Plain, patch), patch as Plain) as SettingsLayer;
 
 const harnesses = new WeakMap<Settings, Map<string, Harness>>();
 /** The harness of a role: its own fields over the session's. The same object as long as the settings are. */

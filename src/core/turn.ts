@@ -259,6 +259,11 @@ export function beginTurn(d: Draft): void {
   d.s.turnSeq = d.s.seq + 1;
 }
 
+/** What was asked for has changed: whoever judges the work goes by all of it. */
+export function addToTask(d: Draft, message: string): void {
+  if (d.s.turn) d.s.turn = { ...d.s.turn, message: `${d.s.turn.message}\n\n${message}` };
+}
+
 /** The user changed the task: what is under way is cancelled and answered, and the planner is asked again. */
 export function replan(d: Draft, message: string, attachments: string[]): void {
   endOpenCalls(d, prompt.NOT_RUN.replanned, prompt.NOT_RUN.ended);
@@ -268,8 +273,10 @@ export function replan(d: Draft, message: string, attachments: string[]): void {
   const step = runningStep(d);
   if (step) patchStep(d, step.id, { status: "pending" });
   const done = d.s.plan?.steps.some((s) => s.status === "completed" || s.status === "failed");
-  const working = d.s.mode === "agent" && d.s.phase !== "planning";
+  // Planning, and a person's own command line, have no plan of this task yet.
+  const working = d.s.mode === "agent" && !["planning", "answering"].includes(d.s.phase);
   if (!done || !working) return takeUp(d, message, attachments);
+  addToTask(d, message);
   Object.assign(d.s, { replans: 0, spent: false, failing: false, reviews: 0, unmet: null });
   enterUpdate(d, { message: withFiles(message, attachments) });
 }

@@ -207,6 +207,5 @@ async function ownerThroughAccess(c: Ctx): Promise<string | null> {
 /** For what needs no sign-in: a deployment that lets nobody in serves it on loopback alone. */
 export function checkOpen(c: Ctx): void {
   refuseUrlTokens(c);
-  const closed = !tokensOf(c.env) && !c.env.ACCESS_TEAM_DOMAIN && !c.env.ACCESS_AUD;
-  if (closed && !isLoopback(hostname(c))) throw notConfigured();
+  if (isOpenHouse(c) && !isLoopback(hostname(c))) throw notConfigured();
 }

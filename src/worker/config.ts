@@ -47,7 +47,11 @@ export function outerLayers(
 ): (SettingsLayer | undefined)[] {
   const deployment = parseVar("SETTINGS", env.SETTINGS, SettingsLayer);
   const named = profile || owner.profile || deployment?.profile;
-  return [deployment, named ? profiles(env)[named] : undefined, owner];
+  return [
+    deployment,
+    named && Object.hasOwn(profiles(env), named) ? profiles(env)[named] : undefined,
+    owner,
+  ];
 }
 
 export const profiles = (env: Bindings): Record<string, SettingsLayer> =>

@@ -11,9 +11,10 @@ import { head, titleFrom } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
 import { type Amounts, type Session, settingsOf } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
-import { patchLayer } from "../core/settings-merge.ts";
+import { mergeSettings, patchLayer } from "../core/settings-merge.ts";
 import type { ToolResult } from "../core/tool.ts";
 import type { TurnResult } from "../core/wire.ts";
+import type { Box } from "../tools/box.ts";
 import type { Task, ToolContext } from "../tools/define.ts";
 import { resolvePath } from "../tools/paths.ts";
 import { profiles } from "./config.ts";
@@ -25,6 +26,7 @@ import { unwrap } from "./problem.ts";
 export interface Parent {
   env: Bindings;
   files: FileStore;
+  box: Box;
   session(): Session;
 }
 
@@ -37,9 +39,10 @@ async function childId(parent: string, call: string): Promise<string> {
   return base32(new Uint8Array(await crypto.subtle.digest("SHA-256", text)).slice(0, 26));
 }
 
-/** The profile over what its parent works with, and over both what a child may not. */
+/** What its parent works with, the profile over it; of tools, limits and budget whatever is stricter. */
 function childSettings(s: Session, profile: SettingsLayer): SettingsLayer {
-  const { model, provider, locale, instructions, limits, budget, tools, mcp } = settingsOf(s);
+  const { model, provider, locale, instructions, prices, limits, budget, tools, mcp } =
+    settingsOf(s);
   const left = (most: number | null, what: keyof Amounts, least = 1) =>
     most === null ? null : Math.max(least, most - (s.used[what] - s.allowedFrom[what]));
   const bounds: SettingsLayer = {
@@ -55,8 +58,16 @@ function childSettings(s: Session, profile: SettingsLayer): SettingsLayer {
       unattended: "block",
     },
   };
-  const own = patchLayer({ model, provider, locale, instructions, mcp }, profile);
-  return patchLayer(own, bounds);
+  const strictest = mergeSettings([profile, bounds]);
+  const own = patchLayer({ model, provider, locale, instructions, prices, mcp }, profile);
+  return {
+    ...own,
+    limits: strictest.limits,
+    budget: strictest.budget,
+    tools: strictest.tools,
+    // It works for a call, not for the owner: nobody outside is told.
+    webhook: { url: "", secret: "" },
+  };
 }
 
 const same = (a: Uint8Array | null, b: Uint8Array): boolean =>
@@ -75,7 +86,7 @@ function handed(files: FileStore, paths: string[]): { paths: string[] } | { miss
 
 /** What the specialist made or changed comes back; what stands in its way here stays, and is named. */
 async function bringBack(
-  { files }: Parent,
+  { files, box }: Parent,
   stub: SessionStub,
   owner: string,
   given: string[],
@@ -87,7 +98,8 @@ async function bringBack(
     const own = files.read(path);
     if (same(own, bytes)) continue;
     const free = own === null || given.includes(path);
-    if (free && files.write(path, bytes).ok) brought.push(path);
+    // Through the sandbox: a container that is up must see it at once.
+    if (free && (await box.write(path, bytes)).ok) brought.push(path);
     else left.push(path);
   }
   left.push(...theirs.slice(MOST_FILES).map((f) => f.path));
@@ -155,11 +167,13 @@ export async function delegate(parent: Parent, task: Task, ctx: ToolContext): Pr
       await stop();
       return { ok: false, text: STOPPED };
     }
-    const ack = unwrap(await stub.say(s.owner, { id: ctx.id, text: task.task }));
+    const ack = unwrap(await stub.say(s.owner, { id: ctx.id, text: task.task, route: "task" }));
     // A stop that came while the task was on its way has met a session at rest.
     if (ctx.signal.aborted) await stop();
     const result = await awaitTurn(stub, s.owner, ack, ctx.timeoutMs / 1000);
     if (!result || result.outcome === "waiting") await stop();
+    // What it has made until a stop is nobody's: the turn that wanted it is over.
+    if (ctx.signal.aborted) return { ok: false, text: STOPPED };
     const { brought, left } = await bringBack(parent, stub, s.owner, given.paths);
     const { ok, text } = told(result);
     const notes = [

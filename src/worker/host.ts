@@ -149,6 +149,8 @@ export class Host {
   /** An ephemeral session goes an hour after its last turn, unless it works or waits. Unlisted first: no ghost stays. */
   async #expire(engine: Engine): Promise<{ rescheduleAt: number } | undefined> {
     const s = engine.store.session();
+    // The job of a copy that was whole when its maker died.
+    if (!s.ephemeral) return undefined;
     const busy = s.status === "running" || s.status === "waiting";
     const due = (busy ? Date.now() : Date.parse(s.updated_at)) + LIMITS.ephemeralMs;
     if (due > Date.now()) return { rescheduleAt: due };

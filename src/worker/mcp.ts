@@ -122,7 +122,7 @@ async function runTask(
 ): Promise<CallToolResult> {
   const known = idOf(ctx, args.id);
   const id = known ?? newSessionId();
-  const body = check(MessageBody, { text: args.task, id });
+  const body = check(MessageBody, { text: args.task, id, route: "task" });
   const session_id = await sessionFor(args, known, caller);
   const ack = unwrap(await sessionStub(caller.env, session_id).say(caller.owner, { ...body, id }));
   return turnOf(session_id, ack, args.wait_seconds, caller, ctx);

@@ -73,7 +73,8 @@ export function outsideOf(parts: OutsideParts): Outside {
     web: guardedWeb(rules),
     ...(setup.type === "on" ? { search: setup.search } : {}),
     ...(browser ? { browser } : {}),
-    delegate: (task, ctx) => delegate({ env, files, session: () => store.session() }, task, ctx),
+    delegate: (task, ctx) =>
+      delegate({ env, files, box, session: () => store.session() }, task, ctx),
   };
   const others = () => [browser?.rest(), servers.rest()];
   return {

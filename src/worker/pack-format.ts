@@ -6,7 +6,7 @@ import * as z from "zod";
 import { EventBody } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import { Rest } from "../core/rest.ts";
-import { SettingsLayer } from "../core/settings.ts";
+import { SettingsBody } from "../core/wire.ts";
 
 /** Raised when a reader of today could not read tomorrow's lines. */
 export const FORMAT = 1;
@@ -14,7 +14,7 @@ export const FORMAT = 1;
 export const Header = z.object({
   type: z.literal("header"),
   dormouse: z.int(),
-  session: z.object({ id: z.string().max(100), settings: SettingsLayer, rest: Rest }),
+  session: z.object({ id: z.string().max(100), settings: SettingsBody, rest: Rest }),
 });
 export type Header = z.infer<typeof Header>;
 
@@ -57,7 +57,7 @@ export const Line = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("memory"),
     id: RowId,
-    memory: z.enum(["planner", "executor", "assistant"]),
+    memory: z.enum(["planner", "executor", "reviewer", "assistant"]),
     kind: z.enum(["prompt", "said", "answer", "reply", "result", "nudge", "hint"]),
     message: Message,
   }),

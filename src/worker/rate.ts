@@ -24,7 +24,9 @@ function spent(key: string, limit: number, now: number): boolean {
   const held = windows.get(key);
   const window = held && now - held.since < MINUTE ? held : { since: now, count: 0 };
   window.count += 1;
-  if (!held && windows.size >= KEYS) windows.clear();
+  // The one that was seen first goes: a crowd of strangers does not erase what owners have spent.
+  const oldest = windows.keys().next().value;
+  if (!held && windows.size >= KEYS && oldest !== undefined) windows.delete(oldest);
   windows.set(key, window);
   return window.count > limit;
 }
@@ -56,17 +58,17 @@ async function bound(c: Context<App>, key: string): Promise<boolean> {
 
 const stranger = (c: Context<App>) => `stranger ${c.req.header("cf-connecting-ip") ?? ""}`;
 
-/** Lets an attempt to sign in be made; an address that was turned away too often is turned away at once. */
+/** Somebody guessed wrong: a token, or the id of a link. After too many they are told only that. */
+export function countGuess(c: Context<App>): void {
+  if (spent(stranger(c), LIMITS.refusalsPerMinute, Date.now())) throw tooMany();
+}
+
+/** Makes an attempt to come in. One that succeeds is never counted, whoever else stands behind the same address. */
 export async function limitStranger<T>(c: Context<App>, attempt: () => Promise<T>): Promise<T> {
-  const key = stranger(c);
-  const held = windows.get(key);
-  const young = held !== undefined && Date.now() - held.since < MINUTE;
-  if (young && held.count >= LIMITS.refusalsPerMinute) throw tooMany();
   try {
     return await attempt();
   } catch (error) {
-    const refused = error instanceof HttpProblem && error.problem.status === 401;
-    if (refused) spent(key, LIMITS.refusalsPerMinute, Date.now());
+    if (error instanceof HttpProblem && error.problem.status === 401) countGuess(c);
     throw error;
   }
 }

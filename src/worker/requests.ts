@@ -15,7 +15,7 @@ import type { AnswerBody, MessageBody, PatchBody, QueueBody } from "../core/wire
 import { resolvePath } from "../tools/paths.ts";
 import type { Engine } from "./engine.ts";
 import { type Answer, no, yes } from "./problem.ts";
-import { patchedLayer } from "./secrets.ts";
+import { kept, patchedLayer } from "./secrets.ts";
 import type { SessionStore } from "./store.ts";
 import { transcript } from "./transcript.ts";
 
@@ -77,7 +77,7 @@ export function say(
   const s = engine.store.session();
   const attachments = filesOf(engine, body.attachments ?? []);
   if (!attachments.ok) return attachments;
-  const settings = mergeSettings([...layers, s.settings, body.settings]);
+  const settings = mergeSettings([...layers, s.settings, kept(body.settings ?? {})]);
   const delivery = body.delivery ?? settings.onBusyMessage;
   const route = routeIn(s, body.text, body.route === "task");
   const open = s.status === "running" || (s.status === "waiting" && s.wait?.kind !== "question");

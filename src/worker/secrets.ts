@@ -35,7 +35,19 @@ export const withoutSecrets = <S extends SettingsLayer>(settings: S): Omit<S, "w
   return rest;
 };
 
-function kept(patch: SettingsLayer): SettingsLayer {
+/** What a file states is another's: it tells nobody outside, and its servers wait for a person to switch them on. */
+export function fromOutside(settings: SettingsLayer): SettingsLayer {
+  const { webhook: _, mcp, ...rest } = settings;
+  if (!mcp?.servers) return rest;
+  const off = Object.entries(mcp.servers).map(([name, server]) => [
+    name,
+    { ...server, enabled: false },
+  ]);
+  return { ...rest, mcp: { servers: Object.fromEntries(off) } };
+}
+
+/** What a client states, without what it was shown in place of a secret. */
+export function kept(patch: SettingsLayer): SettingsLayer {
   const own = withHeaders(patch, (h) =>
     Object.fromEntries(Object.entries(h).filter(([, v]) => v !== HIDDEN)),
   );

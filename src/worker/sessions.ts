@@ -14,6 +14,7 @@ import { directoryStub } from "./directory.ts";
 import type { Bindings } from "./env.ts";
 import { newSessionId, sessionStub } from "./ids.ts";
 import { NO_SESSION, unwrap } from "./problem.ts";
+import { kept } from "./secrets.ts";
 import type { Copied, Made } from "./session.ts";
 import { checkWebhook } from "./webhook.ts";
 import { infoOf } from "./wire.ts";
@@ -38,7 +39,7 @@ export async function createSession(asker: Asker, body: z.infer<typeof CreateBod
     epoch: newEpoch(),
     mode: body.mode ?? "agent",
     title: titleFrom(body.title ?? "", LIMITS.titleChars),
-    settings: body.settings ?? {},
+    settings: kept(body.settings ?? {}),
     ephemeral: body.ephemeral ?? false,
     host,
   };

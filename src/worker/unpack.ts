@@ -18,6 +18,7 @@ import { ROOT, resolvePath } from "../tools/paths.ts";
 import { SESSION_ID } from "./ids.ts";
 import { EventLine, FORMAT, Header, Line } from "./pack-format.ts";
 import { problem } from "./problem.ts";
+import { fromOutside } from "./secrets.ts";
 import { makeTables, put, putLog, putRest, putRow, SessionStore } from "./store.ts";
 import { parseJson } from "./validate.ts";
 
@@ -183,7 +184,8 @@ class Unpacker {
   /** The session, at rest. What its log lacks for that is added. */
   finish(): Session {
     if (!this.#header) this.#open(null);
-    const { rest, settings } = this.#header as Header["session"];
+    const { rest, settings: stated } = this.#header as Header["session"];
+    const settings = this.#birth.fork ? stated : fromOutside(stated);
     this.#endFile();
     for (const row of this.#pairs.end()) putRow(this.#storage.sql, row);
     const now = Date.now();

@@ -22,7 +22,7 @@ export async function devBrowser(dir: string, chromium: string): Promise<DevBrow
   const bound = toml
     .replace('# [browser]\n# binding = "BROWSER"', '[browser]\nbinding = "BROWSER"')
     .replace('main = "src/', `main = "${root}src/`)
-    .replace('directory = "./public"', `directory = "${root}public"`)
+    .replaceAll('"./', `"${root}`)
     .replace(/\[build\]\n(.+\n)*/, "");
   if (!bound.includes("\n[browser]\n"))
     throw new Error("wrangler.toml has no lines for the browser");

@@ -49,7 +49,7 @@ describe("an export", () => {
 
   it("holds no secret", async () => {
     const headers = { authorization: "k-42", "x-key": "k-43" };
-    const mcp = { servers: { box: { url: "https://mcp.example/", headers } } };
+    const mcp = { servers: { box: { url: "https://mcp.example/", headers, enabled: false } } };
     const c = await Client.create([text("hi")], { mode: "chat", settings: { mcp } });
     await c.say("Hi");
     await c.status("completed");

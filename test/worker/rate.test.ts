@@ -61,15 +61,24 @@ describe("the platform's limiter", () => {
 });
 
 describe("a stranger who guesses", () => {
-  it("is turned away after many refusals; others, and owners elsewhere, are not", async () => {
+  it("is turned away after many refusals; owners at the same address, and others elsewhere, are not", async () => {
     useVars(tokens);
     const from = (ip: string, more = {}) => list({ "cf-connecting-ip": ip, ...more });
     for (let i = 0; i < LIMITS.refusalsPerMinute; i++) {
       expect((await from("203.0.113.9", { authorization: `Bearer ${i}` })).status).toBe(401);
     }
     expect((await from("203.0.113.9", { authorization: "Bearer x" })).status).toBe(429);
-    // Also with the right token: what is guessed must not be told apart.
-    expect((await from("203.0.113.9", token("ann"))).status).toBe(429);
-    expect((await from("203.0.113.10", token("ann"))).status).toBe(200);
+    expect((await from("203.0.113.9", token("ann"))).status).toBe(200);
+    expect((await from("203.0.113.10", { authorization: "Bearer x" })).status).toBe(401);
+  });
+
+  it("of links as well", async () => {
+    useVars(tokens);
+    const from = (n: number) =>
+      list({ "cf-connecting-ip": "203.0.113.11" }, `/api/shared/${String(n).padStart(52, "a")}`);
+    const first = await from(222_222);
+    expect(first.status).toBe(404);
+    for (let i = 1; i < LIMITS.refusalsPerMinute; i++) await from(222_222 + i);
+    expect((await from(222_222)).status).toBe(429);
   });
 });

@@ -3,6 +3,7 @@ import { type Context, Hono } from "hono";
 import { type App, checkOpen } from "../auth.ts";
 import { sessionStub } from "../ids.ts";
 import { unwrap } from "../problem.ts";
+import { countGuess } from "../rate.ts";
 import { noShare, partsOf } from "../shares.ts";
 import { check } from "../validate.ts";
 import { download, pathOf, rangeOf } from "./files.ts";
@@ -26,6 +27,7 @@ shareRoutes.delete("/:id/share", async (c) => {
 sharedRoutes.use("*", async (c, next) => {
   checkOpen(c);
   await next();
+  if (c.res.status === 404) countGuess(c);
 });
 
 /** The session that a link belongs to, and the link's secret. */
