@@ -215,6 +215,42 @@ describe("a command beside a turn", () => {
     sound(h);
   });
 
+  it("compact holds for the request after the one that is out", async () => {
+    const reads = Array.from({ length: 8 }, (_, i) =>
+      call(["file_read", { path: `${i}.txt`, brief: "read" }]),
+    );
+    const more = {
+      ...call(["file_read", { path: "more.txt", brief: "read" }]),
+      held: true as const,
+    };
+    const h = new Harness({ mode: "chat", script: [...reads, more, text("Done.")] });
+    h.tools.behaviour = () => ({ ok: true, text: "lorem ipsum ".repeat(400) });
+    await h.run("Read them");
+    const before = h.model.bodies.at(-1)?.length ?? 0;
+    h.say("/compact");
+    h.model.release();
+    await h.settle();
+    expect(h.of("compaction")).toHaveLength(1);
+    expect(h.model.bodies.at(-1)?.length ?? 0).toBeLessThan(before);
+    sound(h);
+  });
+
+  it("a change of plan during a line of one's own is a new task, with a new plan", async () => {
+    const h = new Harness({
+      script: [plan("old"), work("w"), complete(true, "done"), plan("new"), HANG],
+    });
+    await h.run("First");
+    h.tools.behaviour = () => "hang";
+    h.say("!sleep 30");
+    await h.settle();
+    h.say("Write a poem", "replan");
+    await h.settle();
+    const created = h.of("plan").filter((p) => p.op === "created");
+    expect(created).toHaveLength(2);
+    expect(created.at(-1)?.steps.map((s) => s.description)).toEqual(["new"]);
+    sound(h);
+  });
+
   it("stop stops it, as its own button does", async () => {
     const h = new Harness({ script: [plan("a"), HANG] });
     await h.run("Do");

@@ -63,6 +63,22 @@ it("HS-S1: a pass hands the work over, after one review of all steps", async () 
   sound(h);
 });
 
+it("HS-S1: the reviewer knows what people changed on the way", async () => {
+  const script = [
+    plan("a"),
+    { ...work("w"), held: true as const },
+    complete(true, "built"),
+    review("pass"),
+  ];
+  const h = await reviewing(script);
+  h.say("Make it about CATS instead");
+  h.model.release();
+  await h.settle();
+  expect(h.head.status).toBe("completed");
+  expect(whole(h, h.requests.length)).toContain("CATS");
+  sound(h);
+});
+
 it("HS-S1: the reviewer judges by the task, the criteria and what came of every step", async () => {
   const criteria = call([
     "create_plan",

@@ -97,3 +97,15 @@ describe("input", () => {
     expect(wrong.error?.issues[0]?.path).toEqual(["limits", "maxIterations"]);
   });
 });
+
+it("S4: a change of a server's address in the same layer takes its headers away as well", () => {
+  const headers = { authorization: "secret" };
+  const base = { mcp: { servers: { a: { url: "https://a.example/", headers } } } };
+  const moved = patchLayer(base, { mcp: { servers: { a: { url: "https://b.example/" } } } });
+  expect(moved.mcp?.servers?.a).toEqual({ url: "https://b.example/" });
+  const same = patchLayer(base, {
+    mcp: { servers: { a: { url: "https://a.example/", enabled: false } } },
+  });
+  expect(same.mcp?.servers?.a?.headers).toEqual(headers);
+  expect(patchLayer({}, base)).toEqual(base);
+});

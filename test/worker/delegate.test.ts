@@ -141,6 +141,40 @@ describe("delegate_task", () => {
     expect((await view(child)).status).toBe("completed");
   });
 
+  it("keeps its own restrictions where they are stricter than its parent's", async () => {
+    const model = specialist([answer("ok")], {
+      tools: { enabled: ["file_*"], approval: { file_write: "deny" } },
+      limits: { maxIterations: 5 },
+      budget: { maxTokens: 1_000_000 },
+    });
+    const settings = {
+      tools: { approval: { file_write: "allow" } },
+      limits: { maxIterations: 50 },
+    };
+    const c = await Client.create([plan("a"), delegate(), complete()], { settings });
+    await c.say("Do it");
+    await c.status("completed");
+    expect(offered(model.asked[0])).toContain("file_read");
+    for (const name of ["shell_exec", "file_write", "web_fetch"]) {
+      expect(offered(model.asked[0])).not.toContain(name);
+    }
+    const { settings: held } = await view(await childOf(c));
+    expect(held.limits.maxIterations).toBe(5);
+    expect(held.budget.maxTokens).toBe(1_000_000);
+  });
+
+  for (const task of ["!echo run > by-hand.txt", "/plan the release"]) {
+    it(`takes what a model hands over as a task, whatever it looks like: ${task}`, async () => {
+      const model = specialist([answer("thought about")]);
+      const c = await Client.create([plan("a"), delegate({ task }), complete()]);
+      await c.say("Do it");
+      await c.status("completed");
+      expect(model.asked[0]?.raw).toContain(JSON.stringify(task).slice(1, -1));
+      const child = await childOf(c);
+      expect(await (await api(`/api/sessions/${child}/files`)).json()).toEqual({ files: [] });
+    });
+  }
+
   it("is stopped with its parent", async () => {
     const held = new Held();
     const model = specialist([held]);

@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { describe, expect } from "vitest";
 import { Client, failureOf, it, until } from "./support/client.ts";
 import { adopt, bring, exported, listed, stubOf } from "./support/copies.ts";
-import { askUser, complete, deliver, plan, text, write } from "./support/replies.ts";
+import { askUser, complete, deliver, plan, review, text, write } from "./support/replies.ts";
 import { Held } from "./support/upstream.ts";
 
 type Line = Record<string, unknown> & { type: string };
@@ -66,6 +66,40 @@ describe("an export", () => {
 });
 
 describe("an import", () => {
+  it("believes nothing of a file: no webhook, servers off, settings bounded", async () => {
+    const c = await worked();
+    const [first = "", ...lines] = (await exported(c)).split("\n");
+    const stating = (settings: unknown) => {
+      const header = JSON.parse(first) as { session: Record<string, unknown> };
+      const session = { ...header.session, settings };
+      return [JSON.stringify({ ...header, session }), ...lines].join("\n");
+    };
+    const servers = { e: { url: "https://mcp.example/", approval: "allow" } };
+    const webhook = { url: "http://169.254.169.254/x", secret: "abc" };
+    const reply = await bring(stating({ webhook, mcp: { servers }, profile: "constructor" }));
+    const { c: copy, view } = await adopt(reply, [plan("c"), write(), complete()]);
+    expect(view.settings.webhook.url).toBe("");
+    expect(view.settings.mcp.servers.e).toMatchObject({ enabled: false });
+    await copy.say("Go on");
+    await copy.status("completed");
+    const prices = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, n) => [`model-${n}`, { input: 1, output: 1 }]),
+    );
+    expect((await bring(stating({ prices }))).status).toBe(400);
+  });
+
+  it("of a session that was reviewed lacks nothing", async () => {
+    const c = await Client.create([plan("a"), write(), complete(), review("pass")], {
+      settings: { reviewer: { enabled: true } },
+    });
+    await c.say("Do it");
+    await c.status("completed");
+    const reply = await bring(await exported(c));
+    const { view, c: copy } = await adopt(reply, []);
+    expect(view).toMatchObject({ skipped_lines: 0 });
+    expect(await rows(copy.id, MEMORY)).toEqual(await rows(c.id, MEMORY));
+  });
+
   it("gives the session back: log, memories, files and plan, with a new id and epoch, ready to go on", async () => {
     const c = await worked();
     const reply = await bring(await exported(c));
