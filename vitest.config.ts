@@ -1,6 +1,9 @@
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
+/** Bounds for a test that hangs, never expectations: a machine may be busy. */
+const PATIENCE = { testTimeout: 60_000, hookTimeout: 60_000 };
+
 export default defineConfig({
   test: {
     projects: [
@@ -8,6 +11,7 @@ export default defineConfig({
         test: {
           name: "core",
           environment: "node",
+          ...PATIENCE,
           include: [
             "test/core/**/*.test.ts",
             "test/page/**/*.test.ts",
@@ -32,7 +36,7 @@ export default defineConfig({
           // Each isolated file costs about 1.5 s of start-up on two cores; the tests use fresh ids instead.
           isolate: false,
           maxWorkers: 1,
-          testTimeout: 15_000,
+          ...PATIENCE,
           deps: {
             optimizer: {
               ssr: {

@@ -375,10 +375,14 @@ describe("the browser tools", { skip }, () => {
     await html(body);
     const gone = "undefined,undefined,undefined";
     const said = [`page ${gone},false.`, "frame undefined.", `worker ${gone}.`, `shared ${gone}.`];
-    await until("all have said it", async () => {
-      const seen = await text(browserView, {});
-      return said.every((part) => seen.includes(part));
-    });
+    await until(
+      "all have said it",
+      async () => {
+        const seen = await text(browserView, {});
+        return said.every((part) => seen.includes(part));
+      },
+      60_000,
+    );
   });
 
   it("V1: is found again after an eviction, with its page", async () => {
