@@ -73,6 +73,16 @@ describe("a direct answer that gathers evidence first", () => {
     sound(h);
   });
 
+  it("O6: is not gathered for a command: it was answered already", async () => {
+    const seeds = [{ tool: "file_read", args: { path: "faq" } }];
+    for (const command of ["/help", "/usage", "/nonsense"]) {
+      const h = await direct([], { seeds }).run(command);
+      expect(h.head.status).toBe("completed");
+      expect([h.requests.length, h.tools.dispatched.length]).toEqual([0, 0]);
+      sound(h);
+    }
+  });
+
   it("OS-46: must speak after four laps", async () => {
     const laps = ["1", "2", "3", "4"].map((p) => call(read(p)));
     const h = await direct([...laps, text("Enough.")]).run("q");

@@ -1,7 +1,8 @@
 /** How sessions come and go besides create and delete: by the beginning of an id, rotated, half made. */
 import { runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { describe, expect, vi } from "vitest";
+import { createClient } from "../../src/client/index.ts";
 import type { SessionView } from "../../src/core/wire.ts";
 import { DirectoryObject } from "../../src/worker/directory.ts";
 import { newSessionId } from "../../src/worker/ids.ts";
@@ -26,6 +27,34 @@ describe("the beginning of an id", () => {
     expect(await listed("prefix=1")).toEqual([]);
     expect((await api("/api/sessions?prefix=a_b")).status).toBe(400);
   });
+});
+
+it("OS-S11: created, used, left and found again by the beginning of its id; what a new one leaves stays; a broken line is skipped", async () => {
+  const c = await Client.create([text("One."), text("Two.")], { mode: "chat" });
+  await c.say("First");
+  await c.status("completed");
+  const first = await c.events();
+  expect((await listed(`prefix=${c.id.slice(0, 12)}`)).map((s) => s.id)).toEqual([c.id]);
+  await c.say("Second");
+  await c.status("completed");
+  expect(c.model.asked[1]?.raw).toContain("One.");
+  expect((await c.events()).slice(0, first.length)).toEqual(first);
+  // A beginning that two have finds neither for certain.
+  const client = createClient({
+    baseUrl: "http://localhost",
+    fetch: (url, init) => exports.default.fetch(url, init),
+  });
+  const twins = await listed("prefix=");
+  expect(twins.length).toBeGreaterThan(1);
+  expect(await client.resolveSession("")).toBe(null);
+  expect((await client.resolveSession(c.id.slice(0, 12)))?.id).toBe(c.id);
+  const next = await client.rotateSession(c.id);
+  expect([next.id === c.id, next.last_seq]).toEqual([false, 0]);
+  expect(await c.events()).toHaveLength((await c.view()).last_seq);
+  const lines = (await exported(c)).split("\n");
+  lines.splice(2, 1, '{"type":"broken');
+  const copy = await client.importSession(lines.join("\n"));
+  expect(copy.skipped_lines).toBe(1);
 });
 
 describe("rotating", () => {
