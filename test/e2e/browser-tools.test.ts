@@ -329,12 +329,13 @@ describe("the browser tools", { skip }, () => {
     await browser.rest();
     await go("/second");
     const going = text(browserNavigate, { url: site.url("/never") });
-    await until("it is asked", () => site.asked.includes("/never"));
+    await until("it is asked", () => site.asked.includes("/never"), 60_000);
     await browsers.crashPages();
     assert.match(await going, /The page crashed and was closed/);
     assert.match(await go("/second"), /Title: Second/);
     await browsers.crashPages();
-    await until("it is noticed", async () => /No page is open/.test(await text(browserView, {})));
+    const noticed = async () => /No page is open/.test(await text(browserView, {}));
+    await until("it is noticed", noticed, 60_000);
     assert.match(await go("/second"), /Title: Second/);
   });
 
@@ -372,17 +373,20 @@ describe("the browser tools", { skip }, () => {
       new SharedWorker(${script(`onconnect = (e) => e.ports[0].postMessage(${names})`)}).port.onmessage =
         (e) => say("shared", e.data);
       </script>`;
-    await html(body);
     const gone = "undefined,undefined,undefined";
     const said = [`page ${gone},false.`, "frame undefined.", `worker ${gone}.`, `shared ${gone}.`];
-    await until(
-      "all have said it",
-      async () => {
+    const heard = new Set<string>();
+    // Workers start in their own time, and one that a busy machine loses is started again with its page.
+    for (let load = 0; load < 6 && heard.size < said.length; load++) {
+      await html(body);
+      const end = Date.now() + 10_000;
+      do {
         const seen = await text(browserView, {});
-        return said.every((part) => seen.includes(part));
-      },
-      60_000,
-    );
+        assert.doesNotMatch(seen, /function|true\./, "somebody has a way around");
+        for (const part of said) if (seen.includes(part)) heard.add(part);
+      } while (heard.size < said.length && Date.now() < end);
+    }
+    assert.deepEqual([...heard].sort(), said.toSorted());
   });
 
   it("V1: is found again after an eviction, with its page", async () => {
@@ -416,7 +420,7 @@ describe("the browser tools", { skip }, () => {
   it("V2: lost in the middle of a call is a failure of that call alone", async () => {
     await go("/second");
     const going = use(browserNavigate, { url: site.url("/never") });
-    await until("it is asked", () => site.asked.includes("/never"));
+    await until("it is asked", () => site.asked.includes("/never"), 60_000);
     await browsers.stop();
     const lost = await going;
     assert.equal(lost.ok, false);
@@ -429,7 +433,7 @@ describe("the browser tools", { skip }, () => {
     await go("/second");
     const stop = new AbortController();
     const going = use(browserNavigate, { url: site.url("/never") }, { signal: stop.signal });
-    await until("it is asked", () => site.asked.includes("/never"));
+    await until("it is asked", () => site.asked.includes("/never"), 60_000);
     stop.abort();
     const stopped = await going;
     assert.equal(stopped.ok, false);
