@@ -328,14 +328,15 @@ describe("the browser tools", { skip }, () => {
   it("takes a page that crashes as an observation, in the middle of a call and between two", async () => {
     await browser.rest();
     await go("/second");
-    const going = text(browserNavigate, { url: site.url("/never") });
-    await until("it is asked", () => site.asked.includes("/never"), 60_000);
+    const going = use(browserNavigate, { url: site.url("/never") });
+    await until("it is asked", () => site.asked.includes("/never"));
     await browsers.crashPages();
-    assert.match(await going, /The page crashed and was closed/);
+    // A browser that is busy may tell of the crash too late: then the page has stopped answering, and is closed too.
+    assert.match((await going).text, /crashed and was closed|not answer any more and was closed/);
     assert.match(await go("/second"), /Title: Second/);
     await browsers.crashPages();
     const noticed = async () => /No page is open/.test(await text(browserView, {}));
-    await until("it is noticed", noticed, 60_000);
+    await until("it is noticed", noticed);
     assert.match(await go("/second"), /Title: Second/);
   });
 

@@ -24,7 +24,7 @@ export const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Waits for what happens by itself. The time is a bound for a test that fails, never an expectation. */
-export async function until(what: string, check: () => unknown, ms = 20_000): Promise<void> {
+export async function until(what: string, check: () => unknown, ms = 60_000): Promise<void> {
   const end = Date.now() + ms;
   while (!(await check())) {
     if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
