@@ -325,25 +325,6 @@ describe("the browser tools", { skip }, () => {
     assert.match(await go("/second"), /Title: Second/);
   });
 
-  it("is not wedged by a page that crashes, in the middle of a call or between two", async () => {
-    await browser.rest();
-    const open = async (path: string) => (await use(browserNavigate, { url: site.url(path) })).text;
-    // A crash may be told too late; then the page has stopped answering, is closed, and the next one opens.
-    const opens = () =>
-      until("a page opens", async () => /Title: Second/.test(await open("/second")));
-    await opens();
-    const going = open("/never");
-    await until("it is asked", () => site.asked.includes("/never"));
-    await browsers.crashPages();
-    assert.match(await going, /crashed and was closed|not answer any more and was closed/);
-    await opens();
-    await browsers.crashPages();
-    await until("it is noticed", async () =>
-      /No page is open|not answer any more/.test((await use(browserView, {})).text),
-    );
-    await opens();
-  });
-
   it("E1: refuses private addresses in a redirect, a frame, a script, a form, a worker", async () => {
     const bad = other.url("/bad");
     assert.match(
@@ -468,5 +449,24 @@ describe("the browser tools", { skip }, () => {
     browsers.refuse = { status: 200, body: "<html>" };
     assert.match((await use(browserView, {})).text, /the service answered 200 <html>/);
     assert.equal(stored.id, null);
+  });
+
+  it("is not wedged by a page that crashes, in the middle of a call or between two", async () => {
+    await browser.rest();
+    const open = async (path: string) => (await use(browserNavigate, { url: site.url(path) })).text;
+    // A crash may be told too late; then the page has stopped answering, is closed, and the next one opens.
+    const opens = () =>
+      until("a page opens", async () => /Title: Second/.test(await open("/second")));
+    await opens();
+    const going = open("/never");
+    await until("it is asked", () => site.asked.includes("/never"));
+    await browsers.crashPages();
+    assert.match(await going, /crashed and was closed|not answer any more and was closed/);
+    await opens();
+    await browsers.crashPages();
+    await until("it is noticed", async () =>
+      /No page is open|not answer any more/.test((await use(browserView, {})).text),
+    );
+    await opens();
   });
 });

@@ -24,6 +24,13 @@ export interface Target {
 
 const HELD = new Set(["page", "iframe", "shared_worker"]);
 
+/** Without these a page would have a way around. */
+const VITAL = new Set([
+  "Page.addScriptToEvaluateOnNewDocument",
+  "Target.setAutoAttach",
+  "Runtime.evaluate",
+]);
+
 /** False: it was closed, or is none that runs anything of a page. */
 export async function admit(cdp: Cdp, { id, type, session }: Target): Promise<boolean> {
   // It stays stopped: a page has no use for what it was told it does not have.
@@ -38,7 +45,10 @@ export async function admit(cdp: Cdp, { id, type, session }: Target): Promise<bo
       ["Target.setAutoAttach", attach],
       ["Runtime.runIfWaitingForDebugger"],
     ];
-    await Promise.allSettled(commands.map(([method, params]) => cdp.send(method, params, session)));
+    const asked = commands.map(([method, params]) => cdp.send(method, params, session));
+    await Promise.allSettled(asked);
+    // A target that did not take the shield, or whose workers would go unheld, must not stay.
+    await Promise.all(asked.filter((_, i) => VITAL.has(commands[i]?.[0] ?? "")));
     return true;
   } catch {
     cdp.tell("Target.closeTarget", { targetId: id });
