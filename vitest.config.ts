@@ -11,6 +11,7 @@ export default defineConfig({
         test: {
           name: "core",
           environment: "node",
+          setupFiles: ["./test/support/properties.ts"],
           ...PATIENCE,
           include: [
             "test/core/**/*.test.ts",

@@ -17,6 +17,7 @@ import { misfit } from "../../src/core/schema-fits.ts";
 import { DEFAULTS } from "../../src/core/settings.ts";
 import type { JsonObject } from "../../src/core/tool.ts";
 import { checkHistory } from "../support/history-oracle.ts";
+import { runs } from "../support/properties.ts";
 
 const READ = {
   type: "function",
@@ -150,7 +151,7 @@ describe("whatever the upstream says", () => {
         }
         throw new Error("more than four requests");
       }),
-      { numRuns: 400 },
+      runs(400),
     );
   });
 

@@ -6,6 +6,7 @@ import type { Dialect } from "../../src/core/profile.ts";
 import { TERMINALS } from "../../src/core/terminal.ts";
 import type { JsonObject } from "../../src/core/tool.ts";
 import { TOOLS } from "../../src/tools/index.ts";
+import { runs } from "../support/properties.ts";
 
 const DIALECTS: Dialect[] = ["openai", "gemini", "plain"];
 const tool = (parameters: unknown, name = "t") => ({
@@ -345,6 +346,6 @@ it("Y1, Y2: any schema at all is sent soundly or left out, the same every time",
         expect(check(t.parameters, dialect, "$")).toEqual([]);
       }
     }),
-    { numRuns: 400, seed: 17 },
+    runs(400),
   );
 });

@@ -19,6 +19,7 @@ import {
   text,
   update,
 } from "../fakes.ts";
+import { runs } from "../support/properties.ts";
 
 /** What the model does next; the last ones of a run are sane, so that it ends. */
 type Whim =
@@ -329,7 +330,7 @@ for (const mode of ["agent", "chat", "workflow", "direct"] as const) {
         fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 7 }),
         (whims, happenings, slow, ticks) => live(mode, whims, happenings, slow, ticks),
       ),
-      { numRuns: Number(process.env.FC_RUNS ?? 400) },
+      runs(400),
     );
   }, 300_000);
 }

@@ -7,6 +7,7 @@ import type { Reply } from "../../src/core/ports.ts";
 import { rescue } from "../../src/core/rescue.ts";
 import { stripThinking } from "../../src/core/rescue-think.ts";
 import type { ToolSpec } from "../../src/core/tool.ts";
+import { runs } from "../support/properties.ts";
 
 const tool = (name: string, properties: Record<string, unknown>): ToolSpec => ({
   name,
@@ -329,7 +330,6 @@ describe("what is never rescued", () => {
     ["in the middle", `Well, <thinking>\n${JSON_READ}\n</thinking> no.`],
     ["Kimi's", `◁think▷${JSON_READ}◁/think▷No.`],
     ["nested", `<think>a<think>b</think>${JSON_READ}</think>No.`],
-    ["inside a call", '{"name":"file_read","arguments":{"path":"a <think>b</think> c"}}'],
     [
       "inside an XML value",
       "<function=file_read><parameter=path>a\n<think>b</think></parameter></function>",
@@ -366,6 +366,8 @@ describe("thinking", () => {
     ["closed only", "hm\n</think>\nYes.", "Yes.", "hm"],
     ["several times", "<think>a</think>One.\n<think>b</think>Two.", "One.\nTwo.", "a\n\nb"],
     ["nested", "<think>a<think>b</think>c</think>Yes.", "Yes.", "a<think>b\n\nc"],
+    ["a tag in JSON", 'So: {"a":"x</think>y<think>z"}', 'So: {"a":"x</think>y<think>z"}', ""],
+    ["JSON in a lone thought", '{"a":1} hm</think>So.', "So.", '{"a":1} hm'],
     ["quoted tags", "Use `<think>` and `</think>`.", "Use `<think>` and `</think>`.", ""],
     ["tags in a JSON string", '{"c":"<think>x</think>"}', '{"c":"<think>x</think>"}', ""],
     ["a quote before its end", 'say "hi"</think>Yes.', "Yes.", 'say "hi"'],
@@ -375,9 +377,12 @@ describe("thinking", () => {
   });
 
   it("a call whose content quotes the tags is whole", () => {
-    const content = "<think>a</think>";
-    const text = JSON.stringify({ name: "file_write", arguments: { path: "a", content } });
-    expect(seen(`<think>hm</think>${text}`)).toEqual([["file_write", { path: "a", content }], ""]);
+    for (const content of ["<think>a</think>", "a <think>b</think> c", "a</think><function=x>"]) {
+      const want = [["file_write", { path: "a", content }], ""];
+      const text = JSON.stringify({ name: "file_write", arguments: { path: "a", content } });
+      expect(seen(text)).toEqual(want);
+      expect(seen(`<think>hm</think>${text}`)).toEqual(want);
+    }
   });
 });
 
@@ -419,7 +424,7 @@ describe("any text", () => {
         expect(out.calls.every((c) => names.includes(c.name) && c.id === "")).toBe(true);
         expect(out.text.includes("\0") || !out.text.isWellFormed()).toBe(false);
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 
@@ -428,10 +433,8 @@ describe("any text", () => {
     fc.assert(
       fc.property(args, (raw) => {
         const text = JSON.stringify({ name: "file_write", arguments: raw });
-        // Thinking tags inside a string may spoil the call; they must never change it.
         const want = [["file_write", readArguments(JSON.stringify(raw))], ""];
-        const out = seen(text);
-        if (out || !/think>/.test(text)) expect(out).toEqual(want);
+        expect(seen(text)).toEqual(want);
       }),
     );
   });
