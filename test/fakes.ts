@@ -204,6 +204,7 @@ interface Facts {
 }
 function spec(name: string, schema: z.ZodObject, facts: Facts): ToolSpec {
   const shape = facts.brief === false ? schema : schema.extend({ brief: z.string().optional() });
+  const parameters = parametersOf(() => shape);
   return {
     name,
     description: name,
@@ -212,8 +213,8 @@ function spec(name: string, schema: z.ZodObject, facts: Facts): ToolSpec {
     volatile: false,
     effect: facts.effect ?? false,
     recovery: facts.recovery ?? "rerun",
-    parameters: parametersOf(shape),
-    parse: parserOf(shape, parametersOf(shape)),
+    parameters: parameters(),
+    parse: parserOf(shape, parameters),
   };
 }
 export const SPECS: ToolSpec[] = [

@@ -4,6 +4,7 @@
  * J1  The JSON Schema is plain: no `$schema`, no `additionalProperties`, no bounds that only say "integer".
  * J2  Unknown fields are dropped; null counts as absent. Nothing here throws.
  * J3  An error is written for a model: which field, which rule, and all fields of the tool.
+ * J4  A JSON Schema is made when it is first asked for: a Worker that starts shows no tools yet.
  */
 import * as z from "zod";
 import type { JsonObject, Parsed } from "./tool.ts";
@@ -27,9 +28,11 @@ function strip(node: unknown): unknown {
   return Object.fromEntries(kept.map(([key, value]) => [key, strip(value)]));
 }
 
-/** JSON Schema of an object schema, `type: "object"`. */
-export const parametersOf = (schema: z.ZodObject): JsonObject =>
-  strip(z.toJSONSchema(schema, { io: "input" })) as JsonObject;
+/** JSON Schema of an object schema, `type: "object"`: the same object at every call. */
+export function parametersOf(schema: () => z.ZodObject): () => JsonObject {
+  let made: JsonObject | undefined;
+  return () => (made ??= strip(z.toJSONSchema(schema(), { io: "input" })) as JsonObject);
+}
 
 const withoutNulls = (raw: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
@@ -37,13 +40,13 @@ const withoutNulls = (raw: JsonObject): JsonObject =>
 /** `parameters`: what the model was shown; the error names its fields. */
 export function parserOf<S extends z.ZodObject>(
   schema: S,
-  parameters: JsonObject,
+  parameters: () => JsonObject,
 ): (args: JsonObject) => Parsed<z.output<S>> {
   return (args) => {
     const parsed = schema.safeParse(withoutNulls(args));
     return parsed.success
       ? { ok: true, value: parsed.data }
-      : { ok: false, error: explain(parameters, parsed.error) };
+      : { ok: false, error: explain(parameters(), parsed.error) };
   };
 }
 

@@ -94,9 +94,16 @@ export const TERMINAL_FACTS: ToolFacts = {
 };
 
 function specOf(name: TerminalName): ToolSpec {
-  const parameters = parametersOf(SCHEMAS[name]);
-  const parse = parserOf(SCHEMAS[name], parameters);
-  return { ...TERMINAL_FACTS, name, description: ABOUT[name], parameters, parse };
+  const parameters = parametersOf(() => SCHEMAS[name]);
+  return {
+    ...TERMINAL_FACTS,
+    name,
+    description: ABOUT[name],
+    get parameters() {
+      return parameters();
+    },
+    parse: parserOf(SCHEMAS[name], parameters),
+  };
 }
 export const TERMINALS: Record<TerminalName, ToolSpec> = {
   create_plan: specOf("create_plan"),

@@ -93,13 +93,15 @@ const Brief = z.string().describe(BRIEF.description);
 export function defineTool<S extends z.ZodObject>(definition: Definition<S>): Tool {
   const { name, toolkit, description, args, run } = definition;
   const labelled = WORK_TOOLKITS.has(toolkit);
-  const parameters = parametersOf(labelled ? args.extend({ brief: Brief }) : args);
+  const parameters = parametersOf(() => (labelled ? args.extend({ brief: Brief }) : args));
   const parse = parserOf(args, parameters);
   return {
     name,
     toolkit,
     description,
-    parameters,
+    get parameters() {
+      return parameters();
+    },
     parallelSafe: definition.parallelSafe ?? false,
     volatile: definition.volatile ?? false,
     effect: definition.effect ?? true,
