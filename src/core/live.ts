@@ -31,6 +31,11 @@ export function splitLive(): (piece: string) => Heard {
   return (piece) => {
     const out: Heard = { text: "", thinking: "" };
     held += piece;
+    if (!inside && !held.includes("<")) {
+      out.text = held;
+      held = "";
+      return out;
+    }
     for (;;) {
       const mark: string = inside ? CLOSE[inside] : (OPEN.exec(held)?.[0] ?? "");
       const at = mark === "" ? -1 : held.indexOf(mark);

@@ -1,18 +1,27 @@
 /**
  * The floor that the benchmark measures against: the least that any durable tool loop does. A Durable Object asks the
- * model with `fetch`, reads the stream, and writes two message rows and two event rows a step, in one transaction.
+ * model with `fetch`, reads the stream, and writes two message rows and two event rows a step, in one transaction. Its
+ * log can be filled and told to sockets, which hibernate.
  *
  * No client library, no plan, no tool, no validation, no error handling, no recovery: nothing could be left out.
  * (Its types are its own: a bare object needs little, and so it compiles wherever the other tests do.)
  */
-interface Storage {
-  sql: { exec(query: string, ...bindings: unknown[]): unknown };
-  transactionSync(act: () => void): void;
+interface Socket {
+  send(text: string): void;
+}
+interface State {
+  storage: {
+    sql: { exec(query: string, ...bindings: unknown[]): Iterable<{ json: string }> };
+    transactionSync(act: () => void): void;
+  };
+  acceptWebSocket(socket: Socket): void;
+  getWebSockets(): Socket[];
 }
 interface Env {
   MODEL_URL: string;
   FLOOR: { getByName(name: string): { fetch(request: Request): Promise<Response> } };
 }
+declare const WebSocketPair: new () => { 0: Socket; 1: Socket };
 interface ToolCall {
   id: string;
   type: "function";
@@ -34,29 +43,76 @@ export interface FloorRun {
   result: string;
 }
 
+/** Events, each as JSON. */
+export interface FloorLog {
+  events: string[];
+}
+const INSERT = "INSERT INTO events (json) VALUES (?)";
+/** Events of a replay in one frame. */
+const FRAME = 500;
+
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
-    if (request.method !== "POST") return new Response("ready");
-    return env.FLOOR.getByName(new URL(request.url).pathname).fetch(request);
+    const [, name, what] = new URL(request.url).pathname.split("/");
+    if (!name || name === "api") return new Response("ready");
+    return what === undefined && request.method !== "POST"
+      ? new Response("ready")
+      : env.FLOOR.getByName(name).fetch(request);
   },
 };
 
 export class Floor {
-  readonly #storage: Storage;
+  readonly #state: State;
+  readonly #storage: State["storage"];
   readonly #env: Env;
   #seq = 0;
 
-  constructor(state: { storage: Storage }, env: Env) {
+  constructor(state: State, env: Env) {
+    this.#state = state;
     this.#storage = state.storage;
     this.#env = env;
   }
 
   async fetch(request: Request): Promise<Response> {
-    const run = (await request.json()) as FloorRun;
     const { sql } = this.#storage;
-    sql.exec("CREATE TABLE messages (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT");
-    sql.exec("CREATE TABLE events (seq INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT");
-    return Response.json({ steps: await this.#loop(run) });
+    sql.exec("CREATE TABLE IF NOT EXISTS messages (id INTEGER PRIMARY KEY, json TEXT) STRICT");
+    sql.exec("CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY, json TEXT) STRICT");
+    const [, , what] = new URL(request.url).pathname.split("/");
+    if (what === "ws") return this.#listen();
+    if (what === "fill") return this.#fill((await request.json()) as FloorLog);
+    if (what === "tell") return this.#tell((await request.json()) as FloorLog);
+    return Response.json({ steps: await this.#loop((await request.json()) as FloorRun) });
+  }
+
+  /** The whole log, then whatever is told. */
+  #listen(): Response {
+    const { 0: theirs, 1: ours } = new WebSocketPair();
+    this.#state.acceptWebSocket(ours);
+    let frame: string[] = [];
+    for (const { json } of this.#storage.sql.exec("SELECT json FROM events ORDER BY seq")) {
+      if (frame.push(json) < FRAME) continue;
+      ours.send(`{"type":"batch","frames":[${frame.join(",")}]}`);
+      frame = [];
+    }
+    ours.send(`{"type":"batch","frames":[${frame.join(",")}]}`);
+    return new Response(null, { status: 101, webSocket: theirs } as ResponseInit);
+  }
+
+  #fill({ events }: FloorLog): Response {
+    this.#storage.transactionSync(() => {
+      for (const json of events) this.#storage.sql.exec(INSERT, json);
+    });
+    return Response.json({ count: events.length });
+  }
+
+  /** One row and one frame an event; two at a time, as a step has them. */
+  async #tell({ events }: FloorLog): Promise<Response> {
+    for (const [i, json] of events.entries()) {
+      this.#storage.sql.exec(INSERT, json);
+      for (const socket of this.#state.getWebSockets()) socket.send(json);
+      if (i % 2 === 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    return Response.json({ count: events.length });
   }
 
   async #loop({ model, fields, messages, result }: FloorRun): Promise<number> {

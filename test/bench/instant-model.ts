@@ -1,8 +1,9 @@
 /**
  * A model that answers at once, for measuring everything around it. It runs outside of the measured process.
  *
- * I1  It knows a run by the name of its model, `bench-<n>-<steps>`: the first reply plans one step, then come as many
- *     tool calls, then the step is completed. A name that ends in `-floor` has no plan, one in `-peer` ends with text.
+ * I1  It knows a run by the name of its model, `bench-<n>-<steps>-<deltas>-<kind>`: the first reply plans one step, then
+ *     come as many tool calls, each after so many pieces of text, then the step is completed. A run of kind `floor` has
+ *     no plan, one of kind `peer` has none and ends with text.
  * I2  A reply is one write: the stream of chunks that a provider would send, all at once.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -21,6 +22,7 @@ export interface InstantModel {
 interface Run {
   asked: number;
   steps: number;
+  deltas: number;
   planned: boolean;
   firstWork: string;
   done: PromiseWithResolvers<void>;
@@ -44,9 +46,15 @@ export async function startInstantModel(): Promise<InstantModel> {
   const runOf = (model: string): Run => {
     const known = runs.get(model);
     if (known) return known;
-    const [, , steps = "0", kind] = model.split("-");
-    const done = Promise.withResolvers<void>();
-    const run = { asked: 0, steps: Number(steps), planned: kind !== "full", firstWork: "", done };
+    const [, , steps, deltas, kind] = model.split("-");
+    const run: Run = {
+      asked: 0,
+      steps: Number(steps),
+      deltas: Number(deltas),
+      planned: kind !== "full",
+      firstWork: "",
+      done: Promise.withResolvers<void>(),
+    };
     runs.set(model, run);
     return run;
   };
@@ -88,7 +96,7 @@ function replyTo(run: Run, model: string, parts: Buffer[]): string {
   run.firstWork ||= Buffer.concat(parts).toString("utf8");
   run.asked += 1;
   if (run.asked <= run.steps) {
-    return streamOf(model, run.asked, "file_read", readArguments(run.asked));
+    return streamOf(model, run.asked, "file_read", readArguments(run.asked), run.deltas);
   }
   run.done.resolve();
   if (model.endsWith("-peer")) return textOf(model, run.asked, "Read.");
@@ -117,12 +125,13 @@ const textOf = (model: string, n: number, text: string): string =>
     chunkOf(model, n, {}, "stop"),
   ]);
 
-function streamOf(model: string, n: number, name: string, args: string): string {
+function streamOf(model: string, n: number, name: string, args: string, deltas = 0): string {
   const call = (part: object) => ({ tool_calls: [{ index: 0, ...part }] });
   const half = Math.ceil(args.length / 2);
   const head = { id: `call_${n}`, type: "function", function: { name, arguments: "" } };
   return lines(model, n, [
     chunkOf(model, n, { role: "assistant", content: null }),
+    ...Array.from({ length: deltas }, (_, i) => chunkOf(model, n, { content: `word ${i} ` })),
     chunkOf(model, n, call(head)),
     chunkOf(model, n, call({ function: { arguments: args.slice(0, half) } })),
     chunkOf(model, n, call({ function: { arguments: args.slice(half) } })),

@@ -1,0 +1,163 @@
+/**
+ * What the benchmark compares, each in a workerd process of its own with its real bundle: the floor, Dormouse, and, when
+ * they are installed, its peers.
+ *
+ * C1  A run is one session from its creation to its end. Nobody listens while it works, so that no frames are counted.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { FloorRun } from "./floor.ts";
+import type { InstantModel } from "./instant-model.ts";
+import { ask, bundle, json, type Program, type Served, serve } from "./workerd.ts";
+
+/** Tool calls of a session, and pieces of text before each. */
+export interface Length {
+  steps: number;
+  deltas?: number;
+}
+
+export interface Contestant {
+  name: string;
+  served: Served;
+  /** Runs one session of that length. */
+  run(length: Length): Promise<void>;
+}
+
+let runs = 0;
+export const nameOf = ({ steps, deltas = 0 }: Length, kind = "full") =>
+  `bench-${++runs}-${steps}-${deltas}-${kind}`;
+
+export const NOTES = "one\ntwo\nthree\n";
+/** What `file_read` says of it; the floor stores and sends the same. */
+const RESULT = "one\ntwo\nthree\n\n[lines 1 to 3 of 3]";
+
+/** Bundles and places to work in, below one folder. */
+export class Programs {
+  readonly #folder: string;
+  readonly #model: InstantModel;
+
+  constructor(folder: string, model: InstantModel) {
+    this.#folder = folder;
+    this.#model = model;
+  }
+
+  async #make(
+    name: string,
+    entry: string,
+    program: Omit<Program, "dir" | "state">,
+  ): Promise<Program> {
+    const dir = join(this.#folder, name);
+    await bundle(fileURLToPath(new URL(entry, import.meta.url)), dir);
+    return { dir, state: this.state(name), ...program };
+  }
+
+  /** An empty folder for storage, by its name. */
+  state(name: string): string {
+    const dir = join(this.#folder, `state-${name}`);
+    mkdirSync(dir, { recursive: true });
+    return dir;
+  }
+
+  dormouse(): Promise<Program> {
+    return this.#make("dormouse", "../../src/index.ts", {
+      objects: { SESSION: "SessionObject", DIRECTORY: "DirectoryObject", Sandbox: "Sandbox" },
+      vars: {
+        PROVIDER: "custom",
+        CUSTOM_BASE_URL: this.#model.url,
+        CUSTOM_API_KEY: "none",
+        SANDBOX: "embedded",
+      },
+    });
+  }
+
+  floor(): Promise<Program> {
+    const [objects, vars] = [{ FLOOR: "Floor" }, { MODEL_URL: this.#model.url }];
+    return this.#make("floor", "floor.ts", { objects, vars });
+  }
+
+  peer(name: PeerName): Promise<Program> {
+    const [objects, vars] = [{ PEER: "Peer" }, { MODEL_URL: this.#model.url }];
+    return this.#make(name, `peers/${name}.js`, { objects, vars });
+  }
+}
+
+/** A new session at rest, with a file to read; `name` is a run of the instant model. */
+export async function newSession(served: Served, name: string): Promise<string> {
+  const settings = {
+    provider: "custom",
+    model: name,
+    limits: { maxIterations: 1_000_000, maxContextTokens: 1_000_000_000 },
+  };
+  const { id } = await ask<{ id: string }>(served, "/api/sessions", json({ settings }));
+  const base = `/api/sessions/${id}`;
+  await ask(served, `${base}/files/notes.txt`, { method: "PUT", body: NOTES });
+  return base;
+}
+
+/** One turn of a session, to its end. */
+export async function work(
+  served: Served,
+  base: string,
+  model: InstantModel,
+  name: string,
+): Promise<void> {
+  await ask(served, `${base}/messages`, json({ text: "Read it" }));
+  await model.finished(name);
+  // The last reply is out: the end is a matter of milliseconds.
+  for (let tries = 0; tries < 1_000; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    const view = await ask<{ status: string; usage: { tool_calls: number } }>(served, base);
+    if (view.status === "running") continue;
+    if (view.status === "completed" && view.usage.tool_calls === Number(name.split("-")[2])) return;
+    throw new Error(`it ended ${view.status} after ${view.usage.tool_calls} calls`);
+  }
+  throw new Error("the session did not end");
+}
+
+export async function startDormouse(programs: Programs, model: InstantModel): Promise<Contestant> {
+  const served = await serve(await programs.dormouse());
+  return {
+    name: "dormouse",
+    served,
+    async run(length) {
+      const name = nameOf(length);
+      await work(served, await newSession(served, name), model, name);
+    },
+  };
+}
+
+/** `like`: a request of Dormouse's executor; the floor begins with the same fields and messages. */
+export const startFloor = async (programs: Programs, like: string): Promise<Contestant> =>
+  bare("floor", "floor", await serve(await programs.floor()), like);
+
+export const PEERS = ["think", "ai", "openai-agents", "langgraph"] as const;
+export type PeerName = (typeof PEERS)[number];
+
+/** A peer is given the same: its file stands in peers/, its package must be installed there. */
+export const startPeer = async (
+  programs: Programs,
+  name: PeerName,
+  like: string,
+): Promise<Contestant> => bare(name, "peer", await serve(await programs.peer(name)), like);
+
+function bare(name: string, kind: string, served: Served, like: string): Contestant {
+  const { model: _, messages, ...fields } = JSON.parse(like) as FloorRun["fields"];
+  return {
+    name,
+    served,
+    async run(length) {
+      const model = nameOf(length, kind);
+      const run: FloorRun = { model, fields, messages: messages as unknown[], result: RESULT };
+      const done = await ask<{ steps: number }>(served, `/${model}`, json(run));
+      if (done.steps !== length.steps)
+        throw new Error(`${name} made ${done.steps} steps instead of ${length.steps}`);
+    },
+  };
+}
+
+/** A short session whose first work request shows what Dormouse sends. */
+export async function sampleRequest(model: InstantModel, dormouse: Contestant): Promise<string> {
+  await dormouse.run({ steps: 1 });
+  return model.firstWork(`bench-${runs}-1-0-full`);
+}

@@ -1,0 +1,60 @@
+/**
+ * What a step of the tool loop costs, and a piece of streamed text: the CPU time of sessions with N of them less that
+ * of as many sessions with few, by what makes the difference. What a session costs to begin and to end cancels out.
+ */
+import type { Contestant, Length } from "./contestants.ts";
+import { type Figure, figuresOf } from "./figures.ts";
+
+/** Calls of the short sessions that are taken off. */
+export const SHORT = 2;
+/** Calls that one sample has at the least: many short sessions, or one long. */
+const SAMPLE = 1_000;
+/** A session of streamed text: so many calls, each after so many pieces. */
+const TALK: Required<Length> = { steps: 10, deltas: 300 };
+const TALKS = 12;
+
+async function cpuOf(c: Contestant, count: number, length: Length): Promise<number> {
+  const cpu = c.served.cpu();
+  for (let i = 0; i < count; i++) await c.run(length);
+  return c.served.cpu() - cpu;
+}
+
+/** Each contestant's samples, in turn, so that a machine that grows slower or faster meets all alike. */
+export async function inTurn(
+  contestants: readonly Contestant[],
+  rounds: number,
+  sample: (c: Contestant) => Promise<number>,
+): Promise<Map<string, number[]>> {
+  const taken = new Map(contestants.map(({ name }) => [name, [] as number[]]));
+  for (let round = 0; round < rounds; round++) {
+    const order = round % 2 === 0 ? contestants : contestants.toReversed();
+    for (const c of order) taken.get(c.name)?.push(await sample(c));
+  }
+  return taken;
+}
+
+export async function measureSteps(
+  contestants: readonly Contestant[],
+  steps: number,
+  rounds: number,
+): Promise<Figure[]> {
+  const count = Math.ceil(SAMPLE / steps);
+  const taken = await inTurn(contestants, rounds, async (c) => {
+    const short = await cpuOf(c, count, { steps: SHORT });
+    const long = await cpuOf(c, count, { steps });
+    return (long - short) / (count * (steps - SHORT));
+  });
+  return figuresOf({ section: "CPU of a step", case: `${steps} steps`, unit: "ms" }, taken);
+}
+
+export async function measureDeltas(
+  contestants: readonly Contestant[],
+  rounds: number,
+): Promise<Figure[]> {
+  const taken = await inTurn(contestants, rounds, async (c) => {
+    const silent = await cpuOf(c, TALKS, { steps: TALK.steps });
+    const talking = await cpuOf(c, TALKS, TALK);
+    return ((talking - silent) / (TALKS * TALK.steps * TALK.deltas)) * 1_000;
+  });
+  return figuresOf({ section: "CPU of a delta", case: "10 × 300", unit: "µs" }, taken);
+}
