@@ -16,6 +16,10 @@ export const LIMITS = {
   messageBytes: 256 * 1024,
   /** A frame from a client, bytes. */
   frameBytes: 1024 * 1024,
+  /** Frames that a socket may send in a second and at once; bytes of one for which it counts as one more. */
+  framesPerSecond: 40,
+  frameBurst: 400,
+  frameUnit: 16 * 1024,
   /** A frame to a client, characters: far below 1 MiB even if every one takes three bytes. */
   frameChars: 256 * 1024,
   /** A snapshot, bytes. */
