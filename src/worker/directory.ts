@@ -133,6 +133,10 @@ export class DirectoryObject extends DurableObject<Bindings> {
     this.#put(info, null, NO_WEIGHT);
     return yes({ existing: null });
   }
+  /** Whether a session is this owner's, as far as it is listed. */
+  async lists(id: string): Promise<boolean> {
+    return this.#made() && this.#row(id) !== undefined;
+  }
   /** The keys of one session are another's from now on. */
   async rebind(from: string, to: string): Promise<void> {
     if (this.#made()) this.#sql.exec("UPDATE keys SET id = ? WHERE id = ?", to, from);
@@ -166,6 +170,7 @@ export class DirectoryObject extends DurableObject<Bindings> {
     return leftOf({ tokensPerDay }, this.#held());
   }
   #row(id: string) {
+    this.#make();
     const query = "SELECT seq, updated, bytes, running FROM sessions WHERE id = ?";
     return this.#sql.exec<{ seq: number; updated: string } & Weight>(query, id).toArray()[0];
   }
@@ -228,6 +233,7 @@ type Called =
   | "spend"
   | "usage"
   | "admit"
+  | "lists"
   | "add"
   | "rebind"
   | "update"

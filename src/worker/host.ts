@@ -10,11 +10,14 @@ import type { Lifecycle, LifecycleJobContext } from "agents/lifecycle";
 import { LIMITS } from "../core/limits.ts";
 import type { Change } from "../core/ports.ts";
 import type { Session } from "../core/session.ts";
+import { Damaged } from "./damage.ts";
 import { directoryStub } from "./directory.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
+import { newEpoch } from "./ids.ts";
 import { EXPIRE, Jobs, WEBHOOK } from "./jobs.ts";
 import { heed, OwnerLink } from "./link.ts";
+import { idIn, mend, readable } from "./mend.ts";
 import { Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import { type Birth, birthIn, unpack } from "./unpack.ts";
@@ -57,8 +60,41 @@ export class Host {
     const store = SessionStore.open(this.#ctx.storage);
     if (!store) return null;
     const engine = this.start(store);
+    const working = store.session().status === "running";
+    if (working && !engine.drive.sound()) {
+      this.#close();
+      throw new Damaged("the saved state");
+    }
     engine.drive.wake();
     return engine;
+  }
+  /** … and, where its rows are damaged, mended first; null as well when they are so that nobody knows whose it is. */
+  async opened(): Promise<Engine | null> {
+    try {
+      return this.open();
+    } catch (error) {
+      if (!(error instanceof Damaged)) throw error;
+      return (await this.mend(null)) ? this.open() : null;
+    }
+  }
+
+  /**
+   * Makes a damaged session sound again. `asked`: whoever asks for it, whose list is believed where the session itself
+   * cannot say whose it is. False: it is not theirs.
+   */
+  async mend(asked: string | null): Promise<boolean> {
+    const { sql } = this.#ctx.storage;
+    const { session } = readable(sql);
+    const id = session?.id ?? idIn(sql);
+    const owner = session?.owner ?? asked;
+    if (id === null || owner === null || (asked !== null && asked !== owner)) return false;
+    if (!session && !(await directoryStub(this.#env, owner).lists(id))) return false;
+    this.#close();
+    mend(this.#ctx.storage, { id, owner, epoch: newEpoch() });
+    console.error("a damaged session was mended", id);
+    this.sockets.closeAll(1012, "the session was repaired");
+    this.#ctx.waitUntil(this.#rest());
+    return true;
   }
   /** … if it is this owner's: to anyone else it does not exist. */
   mine(owner: string): Engine | null {
@@ -101,7 +137,7 @@ export class Host {
   /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
   async onJob({ job }: LifecycleJobContext): Promise<{ rescheduleAt: number } | undefined> {
     if (job.fn === WEBHOOK) return this.#tellWebhook(job.id);
-    const engine = this.open();
+    const engine = await this.opened();
     if (job.fn === EXPIRE) return engine ? this.#expire(engine) : this.#unborn();
     if (!engine) return undefined;
     this.jobs.fired();
@@ -233,6 +269,10 @@ export class Host {
 
   /** The store or the platform failed under the drive: let the object die, the wake job brings it back. */
   #broken(error: unknown): void {
+    if (error instanceof Damaged) {
+      this.#ctx.waitUntil(this.mend(null));
+      return;
+    }
     console.error("the session is restarted", error);
     this.#engine = null;
     this.#ctx.abort("the session is restarted");

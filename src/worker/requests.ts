@@ -6,7 +6,7 @@
  * A2  A refused request has stored nothing.
  */
 import { routeIn } from "../core/command.ts";
-import type { Event, FileInfo, Wait } from "../core/events.ts";
+import type { FileInfo, Wait } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { ClientMark } from "../core/ports.ts";
 import { queuedMessage } from "../core/queue.ts";
@@ -16,6 +16,7 @@ import type { SettingsLayer } from "../core/settings.ts";
 import { mergeSettings } from "../core/settings-merge.ts";
 import type { AnswerBody, MessageBody, PatchBody, QueueBody } from "../core/wire.ts";
 import { resolvePath } from "../tools/paths.ts";
+import { eventsIn } from "./damage.ts";
 import type { Engine } from "./engine.ts";
 import type { Pass } from "./link.ts";
 import { type Answer, no, yes } from "./problem.ts";
@@ -234,7 +235,7 @@ export function page(store: SessionStore, after: number, epoch: string, limit: n
   let size = 0;
   let left = limit;
   for (const { json } of store.log(reset ? 0 : after)) {
-    const events = (JSON.parse(`[${json}]`) as Event[]).slice(0, left);
+    const events = eventsIn(json).slice(0, left);
     const text = events.map((e) => JSON.stringify(e)).join(",");
     if (texts.length > 0 && size + text.length > LIMITS.pageChars) break;
     texts.push(text);

@@ -21,6 +21,7 @@ import type {
   SharedView,
 } from "../core/wire.ts";
 import { outerLayers } from "./config.ts";
+import { Damaged } from "./damage.ts";
 import type { Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
 import * as files from "./files.ts";
@@ -164,9 +165,10 @@ export class SessionObject extends DurableObject<Bindings> {
   ): Promise<Answer<files.Download>> {
     return this.#linked((e) => shares.sharedFile(e, secret, path, range));
   }
-  #linked<T>(act: (engine: Engine) => Answer<T>): Answer<T> {
-    const engine = this.#host.open();
-    return engine ? act(engine) : shares.noShare();
+  async #linked<T>(act: (engine: Engine) => Answer<T>): Promise<Answer<T>> {
+    const engine = await this.#host.opened();
+    if (!engine) return shares.noShare();
+    return this.#for(engine.store.session().owner, act);
   }
 
   /** Its lines, as they are now, without secrets. */
@@ -197,21 +199,22 @@ export class SessionObject extends DurableObject<Bindings> {
   /** The WebSocket of a client, or of the Worker on behalf of one; the Worker has checked who it is. */
   override async fetch(request: Request): Promise<Response> {
     const owner = decodeURIComponent(request.headers.get("x-dormouse-owner") ?? "");
-    const own = this.#host.mine(owner) ? await this.#host.list.settings(owner) : {};
-    // From here to the end in one step: nothing falls between replay and live.
-    const engine = this.#host.mine(owner);
-    if (!engine) return Response.json(NO_SESSION.problem, { status: 404 });
     const query = new URL(request.url).searchParams;
     const { 0: client, 1: server } = new WebSocketPair();
-    const { opening, after } = openingOf(engine.store, this.#view(engine, own), query);
     const on = (name: string) => query.get(name) !== "0";
     const attachment = { live: on("live"), attends: on("attends") };
-    this.#host.sockets.attach(server, attachment, opening, engine.store, after);
-    return new Response(null, { status: 101, webSocket: client });
+    const attached = await this.#with(owner, (engine, own) => {
+      // To the end in one step: nothing falls between replay and live.
+      const { opening, after } = openingOf(engine.store, this.#view(engine, own), query);
+      this.#host.sockets.attach(server, attachment, opening, engine.store, after);
+      return yes(null);
+    });
+    if (attached.ok) return new Response(null, { status: 101, webSocket: client });
+    return Response.json(attached.problem, { status: attached.problem.status });
   }
 
   override async webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    const { owner } = this.#host.open()?.store.session() ?? { owner: "" };
+    const { owner } = (await this.#host.opened())?.store.session() ?? { owner: "" };
     await takeFrame(ws, message, {
       say: (body) => this.say(owner, body),
       answer: (body) => this.answer(owner, body),
@@ -262,11 +265,15 @@ export class SessionObject extends DurableObject<Bindings> {
     owner: string,
     act: (engine: Engine) => Answer<T> | Promise<Answer<T>>,
   ): Promise<Answer<T>> {
-    try {
+    const attempt = async () => {
       const engine = this.#host.mine(owner);
       return engine ? await act(engine) : NO_SESSION;
+    };
+    try {
+      return await attempt();
     } catch (error) {
-      return failed(error);
+      if (!(error instanceof Damaged)) return failed(error);
+      return (await this.#host.mend(owner)) ? attempt() : NO_SESSION;
     }
   }
 

@@ -12,7 +12,7 @@ import type { CreateBody, SessionView } from "../core/wire.ts";
 import { checkSearch, knownProfile, outerLayers } from "./config.ts";
 import { directoryStub } from "./directory.ts";
 import type { Bindings } from "./env.ts";
-import { newSessionId, sessionStub } from "./ids.ts";
+import { newEpoch, newSessionId, sessionStub } from "./ids.ts";
 import { NO_SESSION, unwrap } from "./problem.ts";
 import { quotasOf } from "./quotas.ts";
 import { kept } from "./secrets.ts";
@@ -27,8 +27,6 @@ export interface Asker {
   /** Where the product is served. */
   host: string;
 }
-
-const newEpoch = () => newSessionId().slice(0, 12);
 
 /** `key`: the session that it is bound to; with `fresh`, a new one that it is bound to from now on. */
 export async function createSession(asker: Asker, body: z.infer<typeof CreateBody>): Promise<Made> {
