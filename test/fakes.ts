@@ -366,6 +366,8 @@ export class Harness {
   wakeAt: number | null = null;
   broken = 0;
   attended = true;
+  /** Tokens that the owner may still use today; absent: nothing is said of it. */
+  left?: number | null;
   private ids = 0;
   private drive!: Drive;
   private session!: Session;
@@ -478,13 +480,18 @@ export class Harness {
       settings,
       plain,
       before,
+      ...this.allotted,
     });
   }
   answer(message: string): Change {
-    return this.keep({ type: "answered", clientId: `u${++this.ids}`, text: message });
+    const clientId = `u${++this.ids}`;
+    return this.keep({ type: "answered", clientId, text: message, ...this.allotted });
   }
   decide(approved: boolean): Change {
-    return this.keep({ type: "decided", clientId: `u${++this.ids}`, approved });
+    return this.keep({ type: "decided", clientId: `u${++this.ids}`, approved, ...this.allotted });
+  }
+  private get allotted(): { left?: number | null } {
+    return this.left === undefined ? {} : { left: this.left };
   }
   stop(): Change {
     return this.keep({ type: "stopped", clientId: `u${++this.ids}` });

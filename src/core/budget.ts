@@ -5,9 +5,12 @@
  *     call, tool calls before a tool call. Nothing that is under way is cut off.
  * M2  A yes gives a new allowance of the same size, from there on; a no stops the turn.
  * M3  A cost that is not known is null, never zero, and cannot reach a limit: that is said once a turn.
+ * M4  What the owner may still use today is told from outside, and counts down with the turn's own tokens. Used up, it
+ *     opens a wait like any budget, which a yes ends as soon as there is more to give. Of another day it says nothing.
  */
 import { dollars } from "./cost.ts";
 import { type Draft, emit, openWait, say } from "./draft.ts";
+import { dayOf } from "./ledger.ts";
 import type { Amounts } from "./session.ts";
 import { settingsOf } from "./session.ts";
 import type { Price, Settings } from "./settings.ts";
@@ -62,6 +65,21 @@ export function overBudget(d: Draft, ...whats: What[]): boolean {
   if (!what) return false;
   const max = settingsOf(d.s).budget[LIMIT[what]] ?? 0;
   openWait(d, { kind: "budget", text: say(d).budget({ what, used: d.s.used[what], max }) });
+  return true;
+}
+
+/** `left`: tokens that the owner may still use today, from here on; null: as many as they like; absent: as before. */
+export function allot(d: Draft, left: number | null | undefined): void {
+  if (left === undefined) return;
+  const upto = d.s.used.tokens + (left ?? 0);
+  d.s.allowance = left === null ? null : { day: dayOf(d.at), upto };
+}
+
+/** True: what the owner may use today is used up, and the wait for more is open. */
+export function daySpent(d: Draft): boolean {
+  const { allowance, used } = d.s;
+  if (!allowance || allowance.day !== dayOf(d.at) || used.tokens < allowance.upto) return false;
+  openWait(d, { kind: "budget", text: say(d).daySpent });
   return true;
 }
 

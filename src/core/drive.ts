@@ -29,6 +29,8 @@ import { createTracer } from "./trace.ts";
 export interface Drive {
   /** Takes in an outcome durably and starts what follows from it. Throws when it could not be stored. */
   keep(outcome: Outcome): Change;
+  /** The saved state can be gone on with. False: it contradicts itself, and would end whoever wakes it. */
+  sound(): boolean;
   /** The object has come to life: what was in flight is lost, the work goes on. */
   wake(): void;
   /** Goes on after a sleep, or looks whether there is anything to do. */
@@ -283,6 +285,16 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
 
   return {
     keep: (outcome) => keep(outcome),
+    sound() {
+      const s = store.session();
+      try {
+        const { session } = apply(s, { type: "lost" }, kit, clock.now(), false);
+        next(session, clock.now(), new Set());
+        return true;
+      } catch {
+        return false;
+      }
+    },
     wake() {
       if (store.session().status !== "running") return;
       const id = liveId(store.session());

@@ -9,6 +9,7 @@
  * F5  A wait is data: nothing runs, nothing is due.
  */
 import { advance, takeResult } from "./batch.ts";
+import { allot } from "./budget.ts";
 import { endCall, patchCall } from "./calls.ts";
 import { clean, titleFrom } from "./chars.ts";
 import { loseOwn } from "./command.ts";
@@ -76,9 +77,9 @@ function take(d: Draft, outcome: Outcome): boolean {
     case "said":
       return said(d, outcome);
     case "answered":
-      return answered(d, outcome.text, outcome.clientId, []);
+      return answered(d, outcome, []);
     case "decided":
-      return decided(d, outcome.approved, outcome.clientId);
+      return decided(d, outcome);
     case "stopped":
       if (d.s.status === "running" || d.s.status === "waiting") turn.stopTurn(d);
       // Stored even when there was nothing to stop: sent again later, it must not stop another turn.
@@ -114,6 +115,10 @@ function take(d: Draft, outcome: Outcome): boolean {
     case "noticed":
       if (d.s.status !== "running") return false;
       draft.emit(d, "notice", { code: outcome.code, text: draft.say(d).sandbox[outcome.code] });
+      return true;
+    case "allotted":
+      if (d.s.status !== "running" || d.s.run !== outcome.run) return false;
+      allot(d, Math.max(0, outcome.at + outcome.left - d.s.used.tokens));
       return true;
     case "lost":
       return lost(d);

@@ -35,6 +35,15 @@ export function missingResults(rows: readonly Row[]): Row[] {
   );
 }
 
+/** Results that answer no call of a reply before them. None in a sound history. */
+export function orphans(rows: readonly Row[]): Row[] {
+  const reserved = new Set<number>();
+  return rows.filter((row) => {
+    callIds(row).forEach((_, i) => void reserved.add(row.id + 1 + i));
+    return row.json.startsWith('{"role":"tool"') && !reserved.has(row.id);
+  });
+}
+
 /**
  * Rows from elsewhere, taken in one after another by number: a reply's results must stand at the rows that it
  * reserves. `take` gives the rows to store, with what was missing before this one; null when it has no place.

@@ -16,6 +16,10 @@ export const LIMITS = {
   messageBytes: 256 * 1024,
   /** A frame from a client, bytes. */
   frameBytes: 1024 * 1024,
+  /** Frames that a socket may send in a second and at once; bytes of one for which it counts as one more. */
+  framesPerSecond: 40,
+  frameBurst: 400,
+  frameUnit: 16 * 1024,
   /** A frame to a client, characters: far below 1 MiB even if every one takes three bytes. */
   frameChars: 256 * 1024,
   /** A snapshot, bytes. */
@@ -148,8 +152,28 @@ export const LIMITS = {
   boxStartingMs: 2_000,
   /** Seconds without a call after which a container that was forgotten stops by itself. */
   boxSleepS: 300,
+  /** Tokens that a turn may use before the owner's accounts hear of it again. */
+  untoldTokens: 200_000,
+  /** Bytes that a session may grow or shrink at rest before they do. */
+  untoldBytes: 256 * 1024,
+  /** Milliseconds for which a turn that may begin counts as running although its session has not said so yet. */
+  beginningMs: 30_000,
   /** Milliseconds after which an unattended drive is looked after by the alarm. */
   wakeMs: 30_000,
+} as const;
+
+/**
+ * What one owner may have where the variable QUOTAS says nothing else. Whoever runs it on loopback for themselves is
+ * not counted unless it does.
+ */
+export const QUOTAS = {
+  sessions: 10_000,
+  /** Bytes of all sessions together: logs, memories, files. */
+  storedBytes: 20 * 1024 ** 3,
+  /** Turns that run at once; a session that waits runs none. */
+  runningTurns: 1_000,
+  /** Input and output, by the UTC day; the proxy's too. */
+  tokensPerDay: 50_000_000,
 } as const;
 
 /** Files and folders of a container that are never kept: they can be made again, or are too many. */

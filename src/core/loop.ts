@@ -1,7 +1,7 @@
 /** Between two model calls of a run of the loop: what people said, caps, budgets, and what is gathered first. */
 
 import { openBatch } from "./batch.ts";
-import { overBudget } from "./budget.ts";
+import { daySpent, overBudget } from "./budget.ts";
 import type { Draft } from "./draft.ts";
 import * as draft from "./draft.ts";
 import { frontOf } from "./front.ts";
@@ -20,7 +20,7 @@ export function settleLoop(d: Draft): void {
   if (!idle(d)) return;
   readSteers(d);
   if (policyOf(d.s).gathers) gather(d);
-  if (idle(d)) overBudget(d, "tokens", "cost");
+  if (idle(d) && !daySpent(d)) overBudget(d, "tokens", "cost");
 }
 
 const idle = (d: Draft): boolean => d.s.status === "running" && d.s.batch === null;

@@ -18,7 +18,11 @@ export type Act =
   | { type: "ask"; key: string }
   | { type: "run"; calls: Call[] };
 
-export interface Said {
+/** What people send may set a session to work. `left`: tokens that its owner may still use today; see budget.ts. */
+interface Allotted {
+  left?: number | null;
+}
+export interface Said extends Allotted {
   type: "said";
   clientId: string;
   text: string;
@@ -33,8 +37,8 @@ export interface Said {
 }
 export type Outcome =
   | Said
-  | { type: "answered"; clientId: string; text: string }
-  | { type: "decided"; clientId: string; approved: boolean }
+  | ({ type: "answered"; clientId: string; text: string } & Allotted)
+  | ({ type: "decided"; clientId: string; approved: boolean } & Allotted)
   | { type: "stopped"; clientId: string }
   | { type: "prepared"; era: number; listed: Listed[] }
   | { type: "replied"; era: number; reply: Reply; inputChars: number }
@@ -55,6 +59,8 @@ export type Outcome =
   | { type: "touched" }
   /** The sandbox has something to say to people. */
   | { type: "noticed"; code: "sandbox_starting" | "sandbox_restored" }
+  /** Others have used of what the owner may use today, or there is more of it. `at`: the turn's tokens when it was told. */
+  | { type: "allotted"; run: number; left: number; at: number }
   | { type: "lost" }
   /** The platform killed the object for its memory, again and again. */
   | { type: "out_of_memory" };

@@ -1,7 +1,7 @@
 /** What people say to a session: a message that starts a turn, joins the queue or answers; an answer; a yes or no. */
 
 import { advance, takeAnswer } from "./batch.ts";
-import { allowMore } from "./budget.ts";
+import { allot, allowMore } from "./budget.ts";
 import { batchOf, endCall, isOpen, patchCall } from "./calls.ts";
 import { clean, head, titleFrom } from "./chars.ts";
 import { routeIn, takeCommand } from "./command.ts";
@@ -10,7 +10,7 @@ import * as draft from "./draft.ts";
 import type { FileInfo } from "./events.ts";
 import { LIMITS } from "./limits.ts";
 import { readReplans, settleLoop } from "./loop.ts";
-import type { Said } from "./outcome.ts";
+import type { Outcome, Said } from "./outcome.ts";
 import { NOT_RUN, resume } from "./prompt.ts";
 import { policyOf } from "./roles.ts";
 import * as turn from "./turn.ts";
@@ -22,12 +22,15 @@ export function said(d: Draft, o: Said): boolean {
     takeCommand(d, o, route);
     return true;
   }
-  if (d.s.wait?.kind === "question") return answered(d, route.text, o.clientId, o.attachments);
+  if (d.s.wait?.kind === "question") {
+    return answered(d, { ...o, text: route.text }, o.attachments);
+  }
   const busy = d.s.status === "running" || d.s.status === "waiting";
   if (busy && o.delivery === "reject") return false;
   const text = clean(route.text);
   if (!busy) {
     turn.beginTurn(d);
+    allot(d, o.left);
     const attachments = o.attachments.map((f) => f.path);
     d.s.turn = { message: text, attachments, settings: o.settings };
     if (!d.s.titled && d.s.mode !== "agent") {
@@ -54,8 +57,13 @@ export function said(d: Draft, o: Said): boolean {
   return true;
 }
 
-export function answered(d: Draft, text: string, clientId: string, files: FileInfo[]): boolean {
+export function answered(
+  d: Draft,
+  { text, clientId, left }: Pick<Said, "text" | "clientId" | "left">,
+  files: FileInfo[],
+): boolean {
   if (d.s.wait?.kind !== "question" || !d.s.returnTo) return false;
+  allot(d, left);
   const own = clean(text);
   draft.emit(d, "answer", {
     wait_id: d.s.wait.wait_id,
@@ -89,9 +97,13 @@ export function answered(d: Draft, text: string, clientId: string, files: FileIn
 }
 
 /** A person has said yes or no: to a call that waits for an approval, or to more of a budget. */
-export function decided(d: Draft, approved: boolean, clientId: string): boolean {
+export function decided(
+  d: Draft,
+  { approved, clientId, left }: Extract<Outcome, { type: "decided" }>,
+): boolean {
   const { wait, returnTo } = d.s;
   if (!wait || wait.kind === "question" || !returnTo) return false;
+  allot(d, left);
   draft.emit(d, "answer", { wait_id: wait.wait_id, approved, client_id: clientId });
   d.client = { id: clientId, seq: d.s.seq, as: "answer" };
   Object.assign(d.s, { wait: null, returnTo: null, restarts: 0 });

@@ -136,6 +136,8 @@ export interface State {
   /** What this turn has used, and how much of it when its allowance began. */
   used: Amounts;
   allowedFrom: Amounts;
+  /** The day, and the turn's tokens at which what the owner may use on it is used up; null: nobody counts. */
+  allowance: { day: string; upto: number } | null;
   /** It was told in this turn that a cost is unknown. */
   costUntold: boolean;
   /** Characters that were gathered for the answer; null: its seed calls have not been made. */
@@ -241,6 +243,7 @@ const BLANK: Session = {
   ready: null,
   used: NOTHING,
   allowedFrom: NOTHING,
+  allowance: null,
   costUntold: false,
   gathered: null,
   tries: 0,

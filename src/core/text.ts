@@ -40,6 +40,8 @@ interface Words {
   reviewSpent(rounds: number): string;
   reviewFailed(why: string): string;
   budget(over: { what: "tokens" | "cost" | "tools"; used: number; max: number }): string;
+  daySpent: string;
+  repaired(lost: { events: number; messages: number; parts: string[] }): string;
   costUnknown(model: string): string;
   commands: CommandWords;
 }
@@ -131,6 +133,10 @@ const EN: Words = {
       cost: `The budget for cost ($${max}) is used up: $${used} so far in this turn. Allow $${max} more?`,
       tools: `The budget for tool calls (${max}) is used up: ${used} so far in this turn. Allow ${max} more?`,
     })[what],
+  daySpent:
+    "The tokens that you may use today are used up; there are more from midnight (UTC) on. Nothing was lost. Go on? Before then, that is refused; no ends the turn.",
+  repaired: ({ events, messages, parts }) =>
+    `Stored rows could not be read. Lost: ${events} events, ${messages} messages of the memories${parts.length > 0 ? `, and of the saved state: ${parts.join(", ")}` : ""}. A turn that was under way has ended; send a message to go on.`,
   costUnknown: (model) =>
     `The price of ${model} is not known, so the limit on cost cannot hold for it. Give it in the settings, under prices.`,
 };
@@ -175,6 +181,10 @@ const ZH: Words = {
       cost: `${max} 美元的预算已用完(本轮已用 ${used} 美元)。是否再给 ${max} 美元?`,
       tools: `${max} 次工具调用的预算已用完(本轮已用 ${used})。是否再给 ${max} 次?`,
     })[what],
+  daySpent:
+    "您今天可用的 token 已用完;UTC 零点之后会有新的额度。没有丢失任何内容。是否继续?在此之前继续会被拒绝;选择否则结束本轮。",
+  repaired: ({ events, messages, parts }) =>
+    `存储的部分数据无法读取。已丢失:${events} 个事件、${messages} 条记忆消息${parts.length > 0 ? `,以及保存状态中的 ${parts.join("、")}` : ""}。进行中的一轮已结束;发送消息即可继续。`,
   costUnknown: (model) =>
     `不知道 ${model} 的价格,因此费用上限对它不起作用。请在设置的 prices 中给出。`,
 };

@@ -254,6 +254,7 @@ export function beginTurn(d: Draft): void {
     leftOut: false,
     used: NOTHING,
     allowedFrom: NOTHING,
+    allowance: null,
     costUntold: false,
   });
   d.s.turnSeq = d.s.seq + 1;

@@ -123,12 +123,21 @@ export interface UsageRow extends Omit<Usage, "tool_calls"> {
   day: string;
   model: string;
 }
+/** What an owner has of what is counted for them, by quota; tokens: of today (UTC). */
+export interface Held {
+  sessions: number;
+  storedBytes: number;
+  runningTurns: number;
+  tokensPerDay: number;
+}
 /** `GET /api/usage`: both days included. */
 export interface UsageReport {
   from: string;
   to: string;
   days: UsageRow[];
   total: Usage;
+  /** What is held now, and what may be; null: as much as they like. */
+  quotas: Record<keyof Held, { used: number; max: number | null }>;
 }
 /** What a link shows: the snapshot as of its freeze, without settings and without what still waits. */
 export type SharedView = Omit<SessionView, "settings" | "queue">;

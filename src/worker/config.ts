@@ -17,7 +17,11 @@ import { onLoopback } from "./served.ts";
 export const VERSION: string = manifest.version;
 
 /** A variable that holds JSON. A deployment that states nonsense must hear it, not run without its limits. */
-function parseVar<T>(name: string, text: string | undefined, schema: z.ZodType<T>): T | undefined {
+export function parseVar<T>(
+  name: string,
+  text: string | undefined,
+  schema: z.ZodType<T>,
+): T | undefined {
   if (!text?.trim()) return undefined;
   let value: unknown;
   try {

@@ -4,25 +4,33 @@
  * D1  A session is listed before it is made and unlisted after it is gone, so that none is ever out of reach.
  * D2  An update carries the session's `last_seq`: an older one that arrives late changes nothing.
  * D3  A key (an outside chat's id) is bound to one session at a time.
+ * D4  What an owner may have is counted here, from what sessions tell anyway: no other session is asked.
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Spent } from "../core/ledger.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import { NO_USAGE } from "../core/usage.ts";
-import type { SessionInfo, UsageReport } from "../core/wire.ts";
+import type { Held, SessionInfo, UsageReport } from "../core/wire.ts";
+import { Counts, NO_WEIGHT, type Weight } from "./counts.ts";
 import type { Bindings } from "./env.ts";
 import { Ledger, USAGE_TABLE } from "./ledger.ts";
-import type { Answer } from "./problem.ts";
+import { type Answer, yes } from "./problem.ts";
+import { leftOf, type QuotaName, type Quotas, spentOf } from "./quotas.ts";
 import { patchedLayer } from "./secrets.ts";
+
+/** Tokens that the owner may still use today; null: as many as they like. */
+export type Allowance = number | null;
 
 export interface SessionPage {
   sessions: SessionInfo[];
   next_cursor: string | null;
 }
 
+/** What a list that was made by an older program lacks in its rows. */
+const WEIGHTS = ["bytes", "running"].map((name) => `${name} INTEGER NOT NULL DEFAULT 0`);
 /** Made at the first write; a list made by an older program gets what it lacks then. */
 const TABLES = [
-  "CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, updated TEXT NOT NULL, seq INTEGER NOT NULL, words TEXT NOT NULL, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
+  `CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, updated TEXT NOT NULL, seq INTEGER NOT NULL, words TEXT NOT NULL, json TEXT NOT NULL, ${WEIGHTS.join(", ")}) STRICT, WITHOUT ROWID`,
   "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, id TEXT NOT NULL) STRICT, WITHOUT ROWID",
   USAGE_TABLE,
   "CREATE TABLE IF NOT EXISTS owner (part TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
@@ -31,6 +39,7 @@ const TABLES = [
 export class DirectoryObject extends DurableObject<Bindings> {
   readonly #sql = this.ctx.storage.sql;
   readonly #ledger = new Ledger(this.#sql);
+  readonly #counts = new Counts(this.#sql);
 
   #complete = false;
 
@@ -42,8 +51,19 @@ export class DirectoryObject extends DurableObject<Bindings> {
   #made = (): boolean => this.#has("sessions");
   /** Before a write. */
   #make(): void {
-    if (!this.#complete) for (const table of TABLES) this.#sql.exec(table);
+    if (this.#complete) return;
+    for (const table of TABLES) this.#sql.exec(table);
+    const query = "SELECT 1 FROM pragma_table_info('sessions') WHERE name = 'running'";
+    if (this.#sql.exec(query).toArray().length === 0) {
+      for (const column of WEIGHTS) this.#sql.exec(`ALTER TABLE sessions ADD COLUMN ${column}`);
+    }
     this.#complete = true;
+  }
+  /** What the owner has now. A list that has nothing is not made by a look. */
+  #held(): Held {
+    const made = this.#made();
+    if (made) this.#make();
+    return this.#counts.held(made);
   }
 
   /** The owner's own layer of settings, with its secrets: for sessions, never for a reply. */
@@ -66,28 +86,56 @@ export class DirectoryObject extends DurableObject<Bindings> {
   async spend(spent: Spent): Promise<void> {
     this.#make();
     this.#ledger.add(spent);
+    this.#counts.spent();
   }
-  async usage(from: string, to: string): Promise<UsageReport> {
+  async usage(from: string, to: string, max: Quotas): Promise<UsageReport> {
     const report = this.#has("usage")
       ? this.#ledger.between(from, to)
       : { days: [], total: NO_USAGE };
-    return { from, to, ...report };
+    const held = this.#held();
+    const of = (name: keyof Held) => ({ used: held[name], max: max[name] });
+    const quotas = {
+      sessions: of("sessions"),
+      storedBytes: of("storedBytes"),
+      runningTurns: of("runningTurns"),
+      tokensPerDay: of("tokensPerDay"),
+    };
+    return { from, to, ...report, quotas };
+  }
+
+  /**
+   * Whether there is room in each of these quotas, and what may still be used today. `begins`: a session whose turn is
+   * about to run; it counts as running from now on.
+   */
+  async admit(quotas: Quotas, names: QuotaName[], begins?: string): Promise<Answer<Allowance>> {
+    const held = this.#held();
+    const problem = spentOf(quotas, held, names);
+    if (problem) return { ok: false, problem };
+    if (begins !== undefined) this.#counts.begins(begins);
+    return yes(leftOf(quotas, held));
   }
 
   /** Lists a session that is about to be made, and binds its key; the id that the key already has, if any. */
   async add(
     info: SessionInfo,
-    key: string | undefined,
+    quotas: Quotas,
+    key?: string,
     fresh = false,
-  ): Promise<{ existing: string | null }> {
+  ): Promise<Answer<{ existing: string | null }>> {
     this.#make();
     const bound = key === undefined || fresh ? undefined : this.#bound(key);
-    if (bound) return { existing: bound };
+    if (bound) return yes({ existing: bound });
+    const problem = spentOf(quotas, this.#held(), ["sessions", "storedBytes"]);
+    if (problem) return { ok: false, problem };
     if (key !== undefined) {
       this.#sql.exec("INSERT OR REPLACE INTO keys (key, id) VALUES (?, ?)", key, info.id);
     }
-    this.#put(info);
-    return { existing: null };
+    this.#put(info, null, NO_WEIGHT);
+    return yes({ existing: null });
+  }
+  /** Whether a session is this owner's, as far as it is listed. */
+  async lists(id: string): Promise<boolean> {
+    return this.#made() && this.#row(id) !== undefined;
   }
   /** The keys of one session are another's from now on. */
   async rebind(from: string, to: string): Promise<void> {
@@ -98,37 +146,56 @@ export class DirectoryObject extends DurableObject<Bindings> {
       ?.id;
   }
 
-  /** Takes in what a session has spent, and its newer state while it is listed; one that was removed stays removed. */
-  async update(info: SessionInfo, spent: Spent): Promise<void> {
-    if (!this.#made()) return;
+  /**
+   * Takes in what a session has spent, and its newer state while it is listed; one that was removed stays removed. Tells
+   * what the owner may still use today.
+   */
+  async update(
+    info: SessionInfo,
+    spent: Spent,
+    bytes = 0,
+    tokensPerDay: number | null = null,
+  ): Promise<Allowance> {
+    if (!this.#made()) return null;
+    this.#make();
     if (Object.keys(spent).length > 0) {
-      this.#make();
       this.#ledger.told(info.id, spent);
+      this.#counts.spent();
     }
-    const held = this.#sql
-      .exec<{ seq: number; updated: string }>(
-        "SELECT seq, updated FROM sessions WHERE id = ?",
-        info.id,
-      )
-      .toArray()[0];
-    if (!held || held.seq > info.last_seq || held.updated > info.updated_at) return;
-    this.#put(info);
+    const held = this.#row(info.id);
+    if (held && held.seq <= info.last_seq && held.updated <= info.updated_at) {
+      this.#put(info, held, { bytes, running: info.status === "running" ? 1 : 0 });
+      this.#counts.begun(info.id);
+    }
+    return leftOf({ tokensPerDay }, this.#held());
   }
-  #put(info: SessionInfo): void {
+  #row(id: string) {
+    this.#make();
+    const query = "SELECT seq, updated, bytes, running FROM sessions WHERE id = ?";
+    return this.#sql.exec<{ seq: number; updated: string } & Weight>(query, id).toArray()[0];
+  }
+  #put(info: SessionInfo, before: Weight | null, after: Weight): void {
     this.#sql.exec(
-      "INSERT OR REPLACE INTO sessions (id, updated, seq, words, json) VALUES (?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO sessions (id, updated, seq, words, json, bytes, running) VALUES (?, ?, ?, ?, ?, ?, ?)",
       info.id,
       info.updated_at,
       info.last_seq,
       `${info.title}\n${info.preview}`.toLowerCase(),
       JSON.stringify(info),
+      after.bytes,
+      after.running,
     );
+    this.#counts.changed(before, after);
   }
 
   async remove(id: string): Promise<void> {
     if (!this.#made()) return;
+    this.#make();
+    const held = this.#row(id);
     this.#sql.exec("DELETE FROM sessions WHERE id = ?", id);
     this.#sql.exec("DELETE FROM keys WHERE id = ?", id);
+    if (held) this.#counts.changed(held, null);
+    this.#counts.begun(id);
   }
 
   /** Newest activity first. `cursor`: the last one of the page before, as it was given out. */
@@ -165,6 +232,8 @@ export class DirectoryObject extends DurableObject<Bindings> {
 type Called =
   | "spend"
   | "usage"
+  | "admit"
+  | "lists"
   | "add"
   | "rebind"
   | "update"

@@ -9,6 +9,8 @@ export interface Vars {
   ACCESS_AUD?: string;
   /** Deployment-wide settings, JSON. */
   SETTINGS?: string;
+  /** What one owner may have, JSON. */
+  QUOTAS?: string;
   /** Named settings, JSON. */
   PROFILES?: string;
   SANDBOX?: string;

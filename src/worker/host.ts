@@ -10,25 +10,21 @@ import type { Lifecycle, LifecycleJobContext } from "agents/lifecycle";
 import { LIMITS } from "../core/limits.ts";
 import type { Change } from "../core/ports.ts";
 import type { Session } from "../core/session.ts";
-import type { SettingsLayer } from "../core/settings.ts";
+import { Damaged } from "./damage.ts";
 import { directoryStub } from "./directory.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
+import { newEpoch } from "./ids.ts";
 import { EXPIRE, Jobs, WEBHOOK } from "./jobs.ts";
-import { problem } from "./problem.ts";
+import { heed, OwnerLink } from "./link.ts";
+import { idIn, mend, readable } from "./mend.ts";
 import { Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import { type Birth, birthIn, unpack } from "./unpack.ts";
 import { Webhook } from "./webhook.ts";
-import { infoOf } from "./wire.ts";
 
 /** Sleeps shorter than this are slept in memory; longer ones by the alarm, so that the object may go. */
 const SHORT_SLEEP_MS = 2_000;
-const RESTARTING = problem(
-  503,
-  "restarting",
-  "Your settings could not be read just now; nothing was lost. Send the request again with the same id.",
-);
 
 export interface Unpacked {
   engine: Engine;
@@ -39,13 +35,12 @@ export interface Unpacked {
 export class Host {
   readonly sockets: Sockets;
   readonly jobs: Jobs;
+  readonly list: OwnerLink;
   readonly #ctx: DurableObjectState;
   readonly #env: Bindings;
   readonly #lifecycle: Lifecycle;
   readonly #webhook: Webhook;
   #engine: Engine | null = null;
-  #own: SettingsLayer | null = null;
-  #reading: Promise<SettingsLayer> | null = null;
   /** Deleted in this life of the object: its alarms are off for good. */
   gone = false;
 
@@ -54,6 +49,7 @@ export class Host {
     this.#env = env;
     this.#lifecycle = lifecycle;
     this.sockets = new Sockets(ctx);
+    this.list = new OwnerLink(ctx.storage, env);
     this.#webhook = new Webhook(ctx.storage, env);
     this.jobs = new Jobs(lifecycle);
   }
@@ -64,35 +60,46 @@ export class Host {
     const store = SessionStore.open(this.#ctx.storage);
     if (!store) return null;
     const engine = this.start(store);
+    const working = store.session().status === "running";
+    if (working && !engine.drive.sound()) {
+      this.#close();
+      throw new Damaged("the saved state");
+    }
     engine.drive.wake();
     return engine;
+  }
+  /** … and, where its rows are damaged, mended first; null as well when they are so that nobody knows whose it is. */
+  async opened(): Promise<Engine | null> {
+    try {
+      return this.open();
+    } catch (error) {
+      if (!(error instanceof Damaged)) throw error;
+      return (await this.mend(null)) ? this.open() : null;
+    }
+  }
+
+  /**
+   * Makes a damaged session sound again. `asked`: whoever asks for it, whose list is believed where the session itself
+   * cannot say whose it is. False: it is not theirs.
+   */
+  async mend(asked: string | null): Promise<boolean> {
+    const { sql } = this.#ctx.storage;
+    const { session } = readable(sql);
+    const id = session?.id ?? idIn(sql);
+    const owner = session?.owner ?? asked;
+    if (id === null || owner === null || (asked !== null && asked !== owner)) return false;
+    if (!session && !(await directoryStub(this.#env, owner).lists(id))) return false;
+    this.#close();
+    mend(this.#ctx.storage, { id, owner, epoch: newEpoch() });
+    console.error("a damaged session was mended", id);
+    this.sockets.closeAll(1012, "the session was repaired");
+    this.#ctx.waitUntil(this.#rest());
+    return true;
   }
   /** … if it is this owner's: to anyone else it does not exist. */
   mine(owner: string): Engine | null {
     const engine = this.open();
     return engine?.store.session().owner === owner ? engine : null;
-  }
-
-  /**
-   * The owner's layer of settings, read anew each time; what is asked meanwhile shares the reading, so messages keep
-   * their order. A list that cannot be reached: what it said last in this life of the object.
-   */
-  own(owner: string): Promise<SettingsLayer> {
-    this.#reading ??= directoryStub(this.#env, owner)
-      .settings()
-      .then((layer) => {
-        this.#own = layer;
-        return layer;
-      })
-      .catch((error: unknown) => {
-        console.error("the owner's settings could not be read", error);
-        if (this.#own) return this.#own;
-        throw RESTARTING;
-      })
-      .finally(() => {
-        this.#reading = null;
-      });
-    return this.#reading;
   }
 
   start(store: SessionStore): Engine {
@@ -112,7 +119,7 @@ export class Host {
   async remove(engine: Engine | null): Promise<void> {
     this.#close();
     // What it has spent is the owner's to know, whatever becomes of it. Nothing is deleted when that fails.
-    if (engine) await this.#report(engine.store.session());
+    if (engine) await this.list.report(engine.store.session());
     await engine?.destroy();
     this.sockets.closeAll(4004, "the session was deleted");
     // The lifecycle lets go of its table too: a job may be what removes the session.
@@ -130,7 +137,7 @@ export class Host {
   /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
   async onJob({ job }: LifecycleJobContext): Promise<{ rescheduleAt: number } | undefined> {
     if (job.fn === WEBHOOK) return this.#tellWebhook(job.id);
-    const engine = this.open();
+    const engine = await this.opened();
     if (job.fn === EXPIRE) return engine ? this.#expire(engine) : this.#unborn();
     if (!engine) return undefined;
     this.jobs.fired();
@@ -204,7 +211,11 @@ export class Host {
     const renamed = session.title !== before.title || session.pinned !== before.pinned;
     if (ended) this.#webhook.note(change);
     if (ended) this.#ctx.waitUntil(this.#rest());
-    else if (changed || renamed) this.#ctx.waitUntil(this.#tell());
+    else if (changed || renamed || this.list.spentMuch(session)) this.#ctx.waitUntil(this.#tell());
+  }
+  /** Files came or went. */
+  filesChanged(): void {
+    if (this.list.grewMuch()) this.#ctx.waitUntil(this.#tell());
   }
 
   /** Nothing is going to run: the sandbox rests, the list knows, the wake job goes. */
@@ -222,9 +233,6 @@ export class Host {
     }
   }
 
-  async #report(s: Session): Promise<void> {
-    await directoryStub(this.#env, s.owner).update(infoOf(s), s.ledger);
-  }
   async #armWebhook(): Promise<void> {
     for (const job of this.#webhook.jobs(Date.now())) await this.jobs.push(job);
   }
@@ -236,8 +244,10 @@ export class Host {
   /** Tells the owner's list; what it does not acknowledge is sent again by the wake job. */
   async #tell(): Promise<boolean> {
     try {
-      const s = this.#engine?.store.session();
-      if (s) await this.#report(s);
+      const engine = this.#engine;
+      const s = engine?.store.session();
+      const told = s && (await this.list.report(s));
+      if (told && engine === this.#engine) heed(engine as Engine, s, told.left);
       return true;
     } catch (error) {
       console.error("the list of sessions could not be told; the wake job tries again", error);
@@ -259,6 +269,10 @@ export class Host {
 
   /** The store or the platform failed under the drive: let the object die, the wake job brings it back. */
   #broken(error: unknown): void {
+    if (error instanceof Damaged) {
+      this.#ctx.waitUntil(this.mend(null));
+      return;
+    }
     console.error("the session is restarted", error);
     this.#engine = null;
     this.#ctx.abort("the session is restarted");

@@ -41,6 +41,9 @@ export function newSessionId(): string {
   return base32(crypto.getRandomValues(new Uint8Array(26)));
 }
 
+/** Names an incarnation of a session's log. */
+export const newEpoch = (): string => newSessionId().slice(0, 12);
+
 export const SESSION_ID = /^[a-z2-7]{26}$/;
 
 /** An id that was never given out does not even wake an object. */

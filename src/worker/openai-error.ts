@@ -42,6 +42,7 @@ const CODES: Record<string, string> = {
   bad_token: "invalid_api_key",
   sign_in_required: "invalid_api_key",
   rate_limited: "rate_limit_exceeded",
+  quota_exceeded: "insufficient_quota",
 };
 
 export function errorOf(error: unknown): OpenAIError {
@@ -50,7 +51,10 @@ export function errorOf(error: unknown): OpenAIError {
     const { status, code, message, retryAfter } = error.problem;
     const translated = openaiError(status, CODES[code] ?? code, message);
     if (retryAfter === undefined) return translated;
-    return { ...translated, headers: { "retry-after": String(retryAfter) } };
+    const headers: Record<string, string> = { "retry-after": String(retryAfter) };
+    // Not before tomorrow: a library that waits or tries again would only hang.
+    if (code === "quota_exceeded") headers["x-should-retry"] = "false";
+    return { ...translated, headers };
   }
   console.error("request failed", error);
   return openaiError(500, "internal", "Something went wrong here. Try again.");

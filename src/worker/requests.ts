@@ -1,20 +1,26 @@
 /**
- * What people ask of a session: say, answer, stop, read the log. Each is checked first (`dry`), then kept.
+ * What people ask of a session: say, answer, stop, read the log. Each is checked first (without a pass: nothing happens,
+ * and it says what there must be room for), then kept.
  *
  * A1  A client's id is taken in once: the same id again is acknowledged and changes nothing.
  * A2  A refused request has stored nothing.
  */
 import { routeIn } from "../core/command.ts";
-import type { Event, FileInfo, Wait } from "../core/events.ts";
+import type { FileInfo, Wait } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { ClientMark } from "../core/ports.ts";
 import { queuedMessage } from "../core/queue.ts";
+import type { Route } from "../core/route.ts";
+import type { Session } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import { mergeSettings } from "../core/settings-merge.ts";
 import type { AnswerBody, MessageBody, PatchBody, QueueBody } from "../core/wire.ts";
 import { resolvePath } from "../tools/paths.ts";
+import { eventsIn } from "./damage.ts";
 import type { Engine } from "./engine.ts";
+import type { Pass } from "./link.ts";
 import { type Answer, no, yes } from "./problem.ts";
+import type { QuotaName } from "./quotas.ts";
 import { kept, patchedLayer } from "./secrets.ts";
 import type { SessionStore } from "./store.ts";
 import { transcript } from "./transcript.ts";
@@ -26,6 +32,8 @@ export interface Ack {
   delivery: ClientMark["as"];
   /** First event of the turn that took it in, as far as that is the newest turn. */
   from: number;
+  /** Of a dry run: what there must be room for. */
+  needs?: QuotaName[];
 }
 
 const ackOf = ({ store }: Engine, { id, seq, as }: ClientMark, duplicate: boolean): Answer<Ack> => {
@@ -34,8 +42,17 @@ const ackOf = ({ store }: Engine, { id, seq, as }: ClientMark, duplicate: boolea
 };
 
 /** A dry run's answer: whatever it says, nothing has happened. */
-const fine = (id: string): Answer<Ack> =>
-  yes({ id, seq: 0, duplicate: false, delivery: "steer", from: 0 });
+const fine = (id: string, needs: QuotaName[]): Answer<Ack> =>
+  yes({ id, seq: 0, duplicate: false, delivery: "steer", from: 0, needs });
+
+/** What a message needs: a turn that begins needs everything, an answer and a command line at rest just run. */
+function needsOf(s: Session, route: Route): QuotaName[] {
+  const asked = s.status === "waiting" && s.wait?.kind === "question";
+  if (s.status === "running" || (s.status === "waiting" && !asked)) return [];
+  if (route.type === "shell") return asked ? [] : ["storedBytes", "runningTurns"];
+  if (route.type !== "task") return [];
+  return asked ? ["runningTurns"] : ["storedBytes", "runningTurns", "tokensPerDay"];
+}
 
 function keep(engine: Engine, outcome: Parameters<Engine["drive"]["keep"]>[0]): Answer<Ack> {
   const { client } = engine.drive.keep(outcome);
@@ -70,7 +87,7 @@ export function say(
   engine: Engine,
   layers: (SettingsLayer | undefined)[],
   body: MessageBody & { id: string },
-  dry: boolean,
+  pass: Pass | null,
 ): Answer<Ack> {
   const known = engine.store.client(body.id);
   if (known) return ackOf(engine, known, true);
@@ -98,8 +115,9 @@ export function say(
       `At most ${LIMITS.queueLength} messages (${LIMITS.queueChars} characters) may wait. Let the session read some first.`,
     );
   }
-  if (dry) return fine(body.id);
+  if (!pass) return fine(body.id, needsOf(s, route));
   return keep(engine, {
+    ...pass,
     type: "said",
     clientId: body.id,
     text: body.text,
@@ -117,7 +135,7 @@ export function say(
 export function answer(
   engine: Engine,
   body: AnswerBody & { id: string },
-  dry: boolean,
+  pass: Pass | null,
 ): Answer<Ack> {
   const known = engine.store.client(body.id);
   if (known) return ackOf(engine, known, true);
@@ -133,11 +151,14 @@ export function answer(
   }
   const wrong = wrongKind(wait, body);
   if (wrong) return no(400, "invalid_request", wrong);
-  if (dry) return fine(body.id);
-  if (body.approved !== undefined) {
-    return keep(engine, { type: "decided", clientId: body.id, approved: body.approved });
+  const { id: clientId, approved } = body;
+  if (!pass) {
+    const more: QuotaName[] = wait.kind === "budget" ? ["tokensPerDay"] : [];
+    const stops = wait.kind === "budget" && approved === false;
+    return fine(clientId, stops ? [] : ["runningTurns", ...more]);
   }
-  return keep(engine, { type: "answered", clientId: body.id, text: body.text ?? "" });
+  if (approved !== undefined) return keep(engine, { ...pass, type: "decided", clientId, approved });
+  return keep(engine, { ...pass, type: "answered", clientId, text: body.text ?? "" });
 }
 
 /** A question wants words, an approval a yes or no; anything else leaves the wait as it is. */
@@ -214,7 +235,7 @@ export function page(store: SessionStore, after: number, epoch: string, limit: n
   let size = 0;
   let left = limit;
   for (const { json } of store.log(reset ? 0 : after)) {
-    const events = (JSON.parse(`[${json}]`) as Event[]).slice(0, left);
+    const events = eventsIn(json).slice(0, left);
     const text = events.map((e) => JSON.stringify(e)).join(",");
     if (texts.length > 0 && size + text.length > LIMITS.pageChars) break;
     texts.push(text);

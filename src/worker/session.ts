@@ -3,7 +3,8 @@
  * between the two is in host.ts.
  *
  * O4  A session is its owner's: to anyone else it does not exist.
- * O5  A request that may start work is checked without effect, then the wake job is stored, then it is done.
+ * O5  A request that may start work is checked without effect, let in by the owner's list, then the wake job is stored,
+ *     then it is done.
  */
 import { DurableObject } from "cloudflare:workers";
 import { Lifecycle, type LifecycleJobContext } from "agents/lifecycle";
@@ -20,10 +21,12 @@ import type {
   SharedView,
 } from "../core/wire.ts";
 import { outerLayers } from "./config.ts";
+import { Damaged } from "./damage.ts";
 import type { Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
 import * as files from "./files.ts";
 import { Host } from "./host.ts";
+import type { Pass } from "./link.ts";
 import { pack, restingPoint } from "./pack.ts";
 import { type Answer, HttpProblem, NO_SESSION, type Problem, yes } from "./problem.ts";
 import { type Ack, answer, type Page, page, patch, requeue, say, stop } from "./requests.ts";
@@ -58,7 +61,7 @@ export class SessionObject extends DurableObject<Bindings> {
 
   /** Makes the session; one that is there already is given back, one that was just deleted here is refused. */
   async create(n: Omit<NewSession, "at">): Promise<Answer<Made>> {
-    const own = await this.#host.own(n.owner);
+    const own = await this.#host.list.settings(n.owner);
     if (this.#host.gone) return NO_SESSION;
     const made = this.#host.mine(n.owner);
     if (made) return yes({ view: this.#view(made, own), made: false });
@@ -90,13 +93,13 @@ export class SessionObject extends DurableObject<Bindings> {
 
   async say(owner: string, body: MessageBody & { id: string }): Promise<Answer<Ack>> {
     return this.#with(owner, (_, own) =>
-      this.#working(owner, (engine, dry) =>
-        say(engine, this.#layers(engine, own, body), body, dry),
+      this.#working(owner, (engine, pass) =>
+        say(engine, this.#layers(engine, own, body), body, pass),
       ),
     );
   }
   async answer(owner: string, body: AnswerBody & { id: string }): Promise<Answer<Ack>> {
-    return this.#working(owner, (engine, dry) => answer(engine, body, dry));
+    return this.#working(owner, (engine, pass) => answer(engine, body, pass));
   }
   async stop(owner: string, id: string): Promise<Answer<Ack>> {
     return this.#for(owner, (engine) => stop(engine, id));
@@ -116,10 +119,20 @@ export class SessionObject extends DurableObject<Bindings> {
     return this.#for(owner, (engine) => files.read(engine, path, range));
   }
   async writeFile(owner: string, path: string, bytes: Uint8Array): Promise<Answer<files.Upload>> {
-    return this.#for(owner, (engine) => files.write(engine, path, bytes));
+    const room = await this.#for(owner, (e) =>
+      this.#host.list.admit(e.store.session(), ["storedBytes"]),
+    );
+    return room.ok ? this.#filed(owner, (engine) => files.write(engine, path, bytes)) : room;
   }
   async removeFile(owner: string, path: string): Promise<Answer<null>> {
-    return this.#for(owner, (engine) => files.remove(engine, path));
+    return this.#filed(owner, (engine) => files.remove(engine, path));
+  }
+  #filed<T>(owner: string, act: (engine: Engine) => Answer<T>): Promise<Answer<T>> {
+    return this.#for(owner, (engine) => {
+      const done = act(engine);
+      this.#host.filesChanged();
+      return done;
+    });
   }
 
   async remove(owner: string): Promise<Answer<null>> {
@@ -152,9 +165,10 @@ export class SessionObject extends DurableObject<Bindings> {
   ): Promise<Answer<files.Download>> {
     return this.#linked((e) => shares.sharedFile(e, secret, path, range));
   }
-  #linked<T>(act: (engine: Engine) => Answer<T>): Answer<T> {
-    const engine = this.#host.open();
-    return engine ? act(engine) : shares.noShare();
+  async #linked<T>(act: (engine: Engine) => Answer<T>): Promise<Answer<T>> {
+    const engine = await this.#host.opened();
+    if (!engine) return shares.noShare();
+    return this.#for(engine.store.session().owner, act);
   }
 
   /** Its lines, as they are now, without secrets. */
@@ -174,7 +188,7 @@ export class SessionObject extends DurableObject<Bindings> {
   /** Makes the session of such lines. */
   async unpack(birth: Birth, stream: ReadableStream<Uint8Array>): Promise<Answer<Copied>> {
     try {
-      const own = await this.#host.own(birth.owner);
+      const own = await this.#host.list.settings(birth.owner);
       const { engine, skipped } = await this.#host.unpack(birth, stream);
       return yes({ view: this.#view(engine, own), skipped });
     } catch (error) {
@@ -185,21 +199,22 @@ export class SessionObject extends DurableObject<Bindings> {
   /** The WebSocket of a client, or of the Worker on behalf of one; the Worker has checked who it is. */
   override async fetch(request: Request): Promise<Response> {
     const owner = decodeURIComponent(request.headers.get("x-dormouse-owner") ?? "");
-    const own = this.#host.mine(owner) ? await this.#host.own(owner) : {};
-    // From here to the end in one step: nothing falls between replay and live.
-    const engine = this.#host.mine(owner);
-    if (!engine) return Response.json(NO_SESSION.problem, { status: 404 });
     const query = new URL(request.url).searchParams;
     const { 0: client, 1: server } = new WebSocketPair();
-    const { opening, after } = openingOf(engine.store, this.#view(engine, own), query);
     const on = (name: string) => query.get(name) !== "0";
     const attachment = { live: on("live"), attends: on("attends") };
-    this.#host.sockets.attach(server, attachment, opening, engine.store, after);
-    return new Response(null, { status: 101, webSocket: client });
+    const attached = await this.#with(owner, (engine, own) => {
+      // To the end in one step: nothing falls between replay and live.
+      const { opening, after } = openingOf(engine.store, this.#view(engine, own), query);
+      this.#host.sockets.attach(server, attachment, opening, engine.store, after);
+      return yes(null);
+    });
+    if (attached.ok) return new Response(null, { status: 101, webSocket: client });
+    return Response.json(attached.problem, { status: attached.problem.status });
   }
 
   override async webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    const { owner } = this.#host.open()?.store.session() ?? { owner: "" };
+    const { owner } = (await this.#host.opened())?.store.session() ?? { owner: "" };
     await takeFrame(ws, message, {
       say: (body) => this.say(owner, body),
       answer: (body) => this.answer(owner, body),
@@ -241,7 +256,7 @@ export class SessionObject extends DurableObject<Bindings> {
     act: (engine: Engine, own: SettingsLayer) => Answer<T> | Promise<Answer<T>>,
   ): Promise<Answer<T>> {
     return this.#for(owner, async () => {
-      const own = await this.#host.own(owner);
+      const own = await this.#host.list.settings(owner);
       return this.#for(owner, (engine) => act(engine, own));
     });
   }
@@ -250,21 +265,28 @@ export class SessionObject extends DurableObject<Bindings> {
     owner: string,
     act: (engine: Engine) => Answer<T> | Promise<Answer<T>>,
   ): Promise<Answer<T>> {
-    try {
+    const attempt = async () => {
       const engine = this.#host.mine(owner);
       return engine ? await act(engine) : NO_SESSION;
+    };
+    try {
+      return await attempt();
     } catch (error) {
-      return failed(error);
+      if (!(error instanceof Damaged)) return failed(error);
+      return (await this.#host.mend(owner)) ? attempt() : NO_SESSION;
     }
   }
 
   async #working(
     owner: string,
-    act: (engine: Engine, dry: boolean) => Answer<Ack>,
+    act: (engine: Engine, pass: Pass | null) => Answer<Ack>,
   ): Promise<Answer<Ack>> {
-    const checked = await this.#for(owner, (engine) => act(engine, true));
+    const checked = await this.#for(owner, (engine) => act(engine, null));
     if (!checked.ok || checked.value.duplicate) return checked;
+    const { needs = [] } = checked.value;
+    const pass = await this.#for(owner, (e) => this.#host.list.admit(e.store.session(), needs));
+    if (!pass.ok) return pass;
     await this.#host.jobs.arm();
-    return this.#for(owner, (e) => act(e, false));
+    return this.#for(owner, (e) => act(e, pass.value));
   }
 }

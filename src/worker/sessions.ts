@@ -12,8 +12,9 @@ import type { CreateBody, SessionView } from "../core/wire.ts";
 import { checkSearch, knownProfile, outerLayers } from "./config.ts";
 import { directoryStub } from "./directory.ts";
 import type { Bindings } from "./env.ts";
-import { newSessionId, sessionStub } from "./ids.ts";
+import { newEpoch, newSessionId, sessionStub } from "./ids.ts";
 import { NO_SESSION, unwrap } from "./problem.ts";
+import { quotasOf } from "./quotas.ts";
 import { kept } from "./secrets.ts";
 import type { Copied, Made } from "./session.ts";
 import { checkWebhook } from "./webhook.ts";
@@ -26,8 +27,6 @@ export interface Asker {
   /** Where the product is served. */
   host: string;
 }
-
-const newEpoch = () => newSessionId().slice(0, 12);
 
 /** `key`: the session that it is bound to; with `fresh`, a new one that it is bound to from now on. */
 export async function createSession(asker: Asker, body: z.infer<typeof CreateBody>): Promise<Made> {
@@ -49,7 +48,8 @@ export async function createSession(asker: Asker, body: z.infer<typeof CreateBod
   // A deployment that is configured wrongly says so before anything is made.
   outerLayers(env, {}, start.settings.profile);
   const info = infoOf(newSession({ ...start, at: Date.now() }));
-  const { existing } = await directory.add(info, body.key, body.fresh);
+  const quotas = quotasOf(env);
+  const { existing } = unwrap(await directory.add(info, quotas, body.key, body.fresh));
   const id = existing ?? start.id;
   const held = existing === null ? NO_SESSION : await sessionStub(env, id).view(owner);
   if (held.ok) return { view: held.value, made: false };
@@ -66,7 +66,7 @@ export async function rotateSession({ env, owner, host }: Asker, id: string): Pr
   const directory = directoryStub(env, owner);
   const start = { id: newSessionId(), owner, epoch: newEpoch(), mode, settings, title: "" };
   const session = { ...start, ephemeral: false, host };
-  await directory.add(infoOf(newSession({ ...session, at: Date.now() })), undefined);
+  unwrap(await directory.add(infoOf(newSession({ ...session, at: Date.now() })), quotasOf(env)));
   const { view } = unwrap(await sessionStub(env, start.id).create(session));
   await directory.rebind(id, start.id);
   return view;
@@ -81,7 +81,7 @@ async function copied(
   const birth = { id: newSessionId(), owner, epoch: newEpoch(), fork, host };
   const directory = directoryStub(env, owner);
   const blank = { ...birth, mode: "agent" as const, title: "", settings: {}, ephemeral: false };
-  await directory.add(infoOf(newSession({ ...blank, at: Date.now() })), undefined);
+  unwrap(await directory.add(infoOf(newSession({ ...blank, at: Date.now() })), quotasOf(env)));
   const made = await sessionStub(env, birth.id).unpack(birth, stream);
   if (!made.ok) await directory.remove(birth.id);
   return unwrap(made);

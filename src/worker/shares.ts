@@ -6,7 +6,6 @@
  * H2  What came after the freeze is never shown: not an event, not a title, not what a file became.
  * H3  Settings are never part of it.
  */
-import type { Event } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { SharedView } from "../core/wire.ts";
 import { resolvePath } from "../tools/paths.ts";
@@ -57,9 +56,7 @@ function pathsIn(value: unknown, found: Set<string>): void {
 
 function namedFiles({ store, files }: Engine): Record<string, string> {
   const found = new Set<string>();
-  for (const { json } of store.log(0)) {
-    for (const event of JSON.parse(`[${json}]`) as Event[]) pathsIn(event.data, found);
-  }
+  for (const events of store.events(0)) for (const { data } of events) pathsIn(data, found);
   const held: Record<string, string> = {};
   for (const path of [...found].slice(-LIMITS.sharedFiles)) {
     const version = files.version(path);

@@ -53,10 +53,12 @@ export class Sockets {
   ): void {
     // Pieces under way go to the others first: the newcomer gets them within the text so far.
     this.#flush();
+    // Read before the socket is: a log that cannot be read is mended first.
+    const texts = [...replay(store, after)];
     this.#ctx.acceptWebSocket(ws);
     ws.serializeAttachment(attachment);
     for (const frame of opening) send(ws, JSON.stringify(frame));
-    for (const text of replay(store, after)) send(ws, text);
+    for (const text of texts) send(ws, text);
     if (!attachment.live) return;
     for (const frame of this.#soFar.values()) send(ws, JSON.stringify({ type: "live", ...frame }));
   }

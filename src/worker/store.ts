@@ -8,12 +8,13 @@
  */
 
 import { FILES_SCHEMA } from "../adapters/files/schema.ts";
-import type { Event } from "../core/events.ts";
+import { type Event, ROLES } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { MemoryName, Row } from "../core/memory.ts";
 import type { Change, ClientMark, Store } from "../core/ports.ts";
 import { type Rest, restOf } from "../core/rest.ts";
 import { COLD_PARTS, type Session, upgrade } from "../core/session.ts";
+import { checkRows, countIn, Damaged, eventsIn, headOf, markOf } from "./damage.ts";
 
 /** Numbered; a session made by an older program runs the ones it lacks when it is opened. */
 const MIGRATIONS: readonly (readonly string[])[] = [
@@ -32,10 +33,15 @@ const MIGRATIONS: readonly (readonly string[])[] = [
 
 type Part = "state" | (typeof COLD_PARTS)[number];
 
-function partsOf(s: Session): Record<Part, unknown> {
+export function partsOf(s: Session): Record<Part, unknown> {
   const { plan, queue, settings, turn, toolbox, ...state } = s;
   return { state, plan, queue, settings, turn, toolbox };
 }
+
+export const NEWER = new Error("this session was written by a newer version of Dormouse");
+
+export const partsIn = (sql: SqlStorage): { part: string; json: string }[] =>
+  sql.exec<{ part: string; json: string }>("SELECT part, json FROM head").toArray();
 
 export class SessionStore implements Store {
   readonly #storage: DurableObjectStorage;
@@ -56,12 +62,12 @@ export class SessionStore implements Store {
     const { sql } = storage;
     const tables = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'head'").toArray();
     if (tables.length === 0) return null;
-    const parts = sql.exec<{ part: string; json: string }>("SELECT part, json FROM head").toArray();
-    const held = Object.fromEntries(parts.map((p) => [p.part, JSON.parse(p.json)]));
-    if (!held.state) return null;
+    const { held, lost } = headOf(partsIn(sql));
+    if (!held.state && !held.settings && lost.length === 0) return null;
+    if (!held.state || !held.migration || lost.length > 0) throw new Damaged("the saved state");
     migrate(storage, held.migration as number);
     const session = upgrade({ ...held.state, ...pick(held) } as Session);
-    if (!session) throw new Error("this session was written by a newer version of Dormouse");
+    if (!session) throw NEWER;
     return new SessionStore(storage, session);
   }
 
@@ -115,8 +121,13 @@ export class SessionStore implements Store {
   rows(memory: MemoryName): readonly Row[] {
     let held = this.#memories.get(memory);
     if (!held) {
-      const query = "SELECT id, memory, kind, json FROM memory WHERE memory = ? ORDER BY id";
-      held = this.#sql.exec(query, memory).toArray() as unknown as Row[];
+      const query =
+        "SELECT id, memory, kind, json, json_valid(json) AS sound FROM memory WHERE memory = ? ORDER BY id";
+      const rows = this.#sql.exec(query, memory).toArray() as unknown as (Row & {
+        sound: number;
+      })[];
+      checkRows(rows);
+      held = rows.map(({ sound: _, ...row }) => row);
       this.#memories.set(memory, held);
     }
     return held;
@@ -177,8 +188,13 @@ export class SessionStore implements Store {
     return after + 1 >= (first ?? seq);
   }
 
-  /** Pieces of the log after a cursor, each the JSON texts of some events joined by commas, in order. */
+  /**
+   * Pieces of the log after a cursor, each the JSON texts of some events joined by commas, in order. Every seq up to the
+   * newest is there, or it throws: nobody is sent a log with a hole.
+   */
   *log(after: number): Generator<{ first: number; json: string }> {
+    const { id, seq } = this.#session;
+    const mark = markOf(id);
     const start = this.#sql
       .exec<{ seq: number | null }>(
         "SELECT max(first_seq) AS seq FROM log WHERE first_seq <= ?",
@@ -186,14 +202,33 @@ export class SessionStore implements Store {
       )
       .one().seq;
     const query = "SELECT first_seq, json FROM log WHERE first_seq >= ? ORDER BY first_seq";
+    let next: number | null = start === null ? null : after + 1;
     for (const row of this.#sql.exec<{ first_seq: number; json: string }>(query, start ?? 0)) {
-      if (row.first_seq > after) {
-        yield { first: row.first_seq, json: row.json };
+      const first = row.first_seq;
+      const end = first + countIn(row.json, mark);
+      if (next !== null && (first > next || end < next)) throw new Damaged("a part of the log");
+      next = end;
+      if (first > after) {
+        yield { first, json: row.json };
         continue;
       }
-      const tail = (JSON.parse(`[${row.json}]`) as Event[]).filter((e) => e.seq > after);
+      const tail = eventsIn(row.json).filter((e) => e.seq > after);
       if (tail.length > 0) yield { first: (tail[0] as Event).seq, json: joined(tail) };
     }
+    if ((next ?? 1) !== seq + 1) throw new Damaged("the end of the log");
+  }
+  /** The same, read. */
+  *events(after: number): Generator<Event[]> {
+    for (const { json } of this.log(after)) yield eventsIn(json);
+  }
+
+  /** Throws unless every row of the log and of the memories can be read: for whoever is about to hand them all out. */
+  verify(): void {
+    const bad = (table: string, text: string) =>
+      this.#sql.exec(`SELECT 1 FROM ${table} WHERE NOT json_valid(${text}) LIMIT 1`).toArray();
+    if (bad("log", "'[' || json || ']'").length > 0) throw new Damaged("an event");
+    for (const _ of this.log(0));
+    for (const memory of ROLES) if (!this.#memories.has(memory)) this.rows(memory);
   }
 }
 
@@ -239,6 +274,13 @@ function migrate(storage: DurableObjectStorage, from: number): void {
     for (const statement of MIGRATIONS.slice(from).flat()) storage.sql.exec(statement);
     put(storage.sql, "migration", MIGRATIONS.length);
   });
+}
+
+/** For a session whose own word on its tables cannot be read: they say themselves how far they are. */
+export function remakeTables(storage: DurableObjectStorage): void {
+  const rests = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'rests'").toArray();
+  migrate(storage, rests.length === 0 ? 1 : MIGRATIONS.length);
+  put(storage.sql, "migration", MIGRATIONS.length);
 }
 
 const joined = (events: Event[]): string => events.map((e) => JSON.stringify(e)).join(",");

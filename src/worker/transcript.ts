@@ -25,8 +25,8 @@ const isCommand = (e: Event): boolean =>
 export function transcript(store: SessionStore): string {
   const lines: string[] = [];
   let skip = false;
-  for (const { json } of store.log(0)) {
-    for (const e of JSON.parse(`[${json}]`) as Event[]) {
+  for (const events of store.events(0)) {
+    for (const e of events) {
       if (e.event === "message" && e.data.role === "user") skip = isCommand(e);
       const line = skip ? null : lineOf(e);
       if (line) lines.push(line);

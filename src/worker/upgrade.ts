@@ -1,6 +1,10 @@
-/** What a client's socket is told first, and what becomes of the frames it sends. A bad frame never closes it. */
+/**
+ * What a client's socket is told first, and what becomes of the frames it sends. A bad frame never closes it; a flood
+ * does.
+ */
 import { LIMITS } from "../core/limits.ts";
 import { ClientFrame, Cursor, type ServerFrame, type SessionView } from "../core/wire.ts";
+import { frameBytes, pour } from "./flood.ts";
 import type { Answer } from "./problem.ts";
 import type { Ack } from "./requests.ts";
 import { send } from "./sockets.ts";
@@ -37,30 +41,19 @@ export interface Actions {
   stop(id: string): Promise<Answer<Ack>>;
 }
 
-/** Frames that one socket may send in ten seconds before it is closed. */
-const FLOOD = 400;
-const WINDOW_MS = 10_000;
-/** Lost with the object, which is fine: a flood keeps it awake. */
-const counts = new WeakMap<WebSocket, { since: number; frames: number }>();
-
-function floods(ws: WebSocket): boolean {
-  const now = Date.now();
-  const held = counts.get(ws);
-  const count = held && now - held.since < WINDOW_MS ? held : { since: now, frames: 0 };
-  count.frames += 1;
-  counts.set(ws, count);
-  return count.frames > FLOOD;
-}
+/** A close frame takes 123 bytes. */
+const FLOOD =
+  "Too many frames, or too much in them. Wait a moment, then connect again with your cursor.";
 
 type Read =
   | { ok: true; frame: ClientFrame }
   | { ok: false; id?: string; code: string; message: string };
 
-function readFrame(message: string | ArrayBuffer): Read {
+function readFrame(message: string | ArrayBuffer, bytes: number): Read {
   if (typeof message !== "string") {
     return { ok: false, code: "bad_frame", message: "Frames are JSON text, not binary." };
   }
-  if (message.length > LIMITS.frameBytes) {
+  if (bytes > LIMITS.frameBytes) {
     return {
       ok: false,
       code: "too_large",
@@ -92,8 +85,11 @@ export async function takeFrame(
   actions: Actions,
 ): Promise<void> {
   const reply = (frame: ServerFrame) => send(ws, JSON.stringify(frame));
-  if (floods(ws)) return ws.close(1008, "too many frames");
-  const read = readFrame(message);
+  const bytes = frameBytes(message);
+  const poured = pour(ws, bytes, Date.now());
+  if (poured === "over") return;
+  if (poured === "flood") return ws.close(1008, FLOOD);
+  const read = readFrame(message, bytes);
   if (!read.ok) {
     const { id, code, message } = read;
     return reply({ type: "error", ...(id === undefined ? {} : { id }), code, message });

@@ -138,6 +138,91 @@ describe("a budget of tokens", () => {
   });
 });
 
+describe("M4: what the owner may use today", () => {
+  const script = () =>
+    [plan("a"), work("1"), work("2"), work("3"), complete(true)].map((s) => tokens(s));
+  const begun = async (left: number, more: Scripted[] = script(), settings: SettingsLayer = {}) => {
+    const h = new Harness({ settings, script: more });
+    h.left = left;
+    return h.run("Do");
+  };
+
+  it("opens a wait when the turn has used it up, and a yes goes on with what there is then", async () => {
+    const h = await begun(200);
+    expect(h.requests).toHaveLength(2);
+    expect(h.log.slice(-2)).toEqual(["wait", "status(waiting)"]);
+    expect(h.of("wait")[0]?.text).toContain("midnight (UTC)");
+    expect(h.wakeAt).toBe(null);
+    h.left = 100;
+    h.decide(true);
+    await h.settle();
+    expect(h.requests).toHaveLength(3);
+    expect(h.head.wait?.kind).toBe("budget");
+    h.left = null;
+    h.decide(true);
+    await h.settle();
+    expect(h.head.status).toBe("completed");
+    sound(h);
+  });
+
+  it("stops the turn after a no", async () => {
+    const h = await begun(100, script().slice(0, 1));
+    h.decide(false);
+    expect(h.log.slice(-2)).toEqual(["done(stopped)", "status(stopped)"]);
+    sound(h);
+  });
+
+  it("survives the object's death, and is not the budget of the turn", async () => {
+    const h = await begun(300, script().slice(0, 3), budget({ maxTokens: 200 }));
+    expect(h.of("wait").at(-1)?.text).toMatch(/tokens \(200\)/);
+    h.crash();
+    h.left = 100;
+    h.decide(true);
+    await h.settle();
+    expect(h.requests).toHaveLength(3);
+    expect(h.of("wait").at(-1)?.text).toContain("midnight (UTC)");
+    sound(h);
+  });
+
+  it("is less when others have used of it meanwhile, and nothing of another day's", async () => {
+    const held = { ...tokens(work("1")), held: true as const };
+    const h = await begun(10_000, [
+      tokens(plan("a")),
+      held,
+      tokens(work("2")),
+      tokens(complete(true)),
+    ]);
+    h.keep({ type: "allotted", run: 1, left: 50, at: 100 });
+    h.keep({ type: "allotted", run: 7, left: 0, at: 100 });
+    h.model.release();
+    await h.settle();
+    expect([h.requests.length, h.head.wait?.kind]).toEqual([2, "budget"]);
+    h.now += 24 * 3_600_000;
+    delete h.left;
+    h.decide(true);
+    await h.settle();
+    expect(h.head.status).toBe("completed");
+    sound(h);
+  });
+
+  it("an answer that comes when it is used up is taken in, and then waited for more", async () => {
+    const asks = call(["message_ask_user", { text: "Which?" }]);
+    const h = await begun(
+      10_000,
+      [plan("a"), asks, work("1"), complete(true)].map((s) => tokens(s)),
+    );
+    h.left = 0;
+    h.answer("blue");
+    await h.settle();
+    expect(h.log.slice(-4)).toEqual(["answer", "status(running)", "wait", "status(waiting)"]);
+    h.left = 1_000;
+    h.decide(true);
+    await h.settle();
+    expect(h.head.status).toBe("completed");
+    sound(h);
+  });
+});
+
 describe("a budget of tool calls", () => {
   const settings = budget({ maxToolCalls: 2 });
 

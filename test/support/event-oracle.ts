@@ -44,6 +44,8 @@ export function checkEvents(events: readonly LoggedEvent[], damaged = false): st
     }
     if (e.event === "done") {
       if (over) fault(e, "E4: done outside of a turn");
+      // What was mended may have lost whole turns.
+      if (damaged && Number(d.run) > run) run = Number(d.run);
       if (d.run !== run) fault(e, `E4: done of run ${d.run} in run ${run}`);
       over = true;
     }

@@ -71,6 +71,7 @@ describe("the list of sessions", () => {
     const slow = vi.spyOn(DirectoryObject.prototype, "update").mockImplementation(async () => {
       telling = true;
       while (held) await new Promise((resolve) => setTimeout(resolve, 3));
+      return null;
     });
     const ringing = ring(c);
     await until(() => expect(telling).toBe(true));

@@ -6,6 +6,7 @@ import { createClient } from "../../src/client/index.ts";
 import type { SessionView } from "../../src/core/wire.ts";
 import { DirectoryObject } from "../../src/worker/directory.ts";
 import { newSessionId } from "../../src/worker/ids.ts";
+import { quotasOf } from "../../src/worker/quotas.ts";
 import { api, Client, it, until } from "./support/client.ts";
 import { exported, listed, stubOf } from "./support/copies.ts";
 import { pending, ring } from "./support/crash.ts";
@@ -121,7 +122,7 @@ describe("a copy that broke off", () => {
     const id = newSessionId();
     const { id: other } = await made({});
     const [info] = await listed(`prefix=${other}`);
-    await env.DIRECTORY.getByName("local").add({ ...(info as SessionView), id }, undefined);
+    await env.DIRECTORY.getByName("local").add({ ...(info as SessionView), id }, quotasOf(env));
     let stall = () => {};
     const stream = new ReadableStream<Uint8Array>({
       type: "bytes" as "",

@@ -144,6 +144,7 @@ describe("rows read", () => {
         storage.sql.exec("INSERT INTO log (first_seq, json) VALUES (?, ?)", seq, `{"seq":${seq}}`);
       }
       const store = SessionStore.open(storage);
+      Object.assign(store?.session() ?? {}, { seq: 2_000 });
       const before = [...(store?.log(1_990) ?? [])];
       expect(before.map((row) => row.first)).toEqual([
         1991, 1992, 1993, 1994, 1995, 1996, 1997, 1998, 1999, 2000,

@@ -164,15 +164,6 @@ describe("frames of a client", () => {
     await s.has("pong");
     await expect(evictDurableObject(c.stub)).rejects.toThrow(/not currently running/);
   });
-
-  it("in a flood close the socket with 1008, and the session goes on", async () => {
-    const c = await finished();
-    const s = await c.socket();
-    for (let i = 0; i < 500; i++) s.send({ type: "stop", id: "" });
-    await until(() => expect(s.closed?.code).toBe(1008));
-    const again = await c.socket();
-    await until(() => expect(again.seqs.at(-1)).toBe(again.all("hello")[0]?.last_seq));
-  });
 });
 
 describe("leaving", () => {

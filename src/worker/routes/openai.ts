@@ -19,8 +19,10 @@ import { outerLayers } from "../config.ts";
 import { directoryStub } from "../directory.ts";
 import type { Bindings } from "../env.ts";
 import { badRequest, errorOf, errorResponse, OpenAIProblem, openaiError } from "../openai-error.ts";
+import { unwrap } from "../problem.ts";
 import { type Job, jsonReply, streamReply } from "../proxy.ts";
 import type { Form } from "../proxy-reply.ts";
+import { quotasOf } from "../quotas.ts";
 import { parseJson, readBytes } from "../validate.ts";
 
 /** A client's whole history comes with every request, pictures included. */
@@ -128,8 +130,16 @@ openaiRoutes.use("*", async (c, next) => {
   await next();
 });
 
+/** A day whose tokens are used up asks nothing more of a model. */
+async function roomFor(c: Context<App>): Promise<void> {
+  const quotas = quotasOf(c.env);
+  if (quotas.tokensPerDay === null) return;
+  unwrap(await directoryStub(c.env, c.var.owner).admit(quotas, ["tokensPerDay"]));
+}
+
 openaiRoutes.post("/chat/completions", async (c) => {
   const body = await readBody(c.req.raw);
+  await roomFor(c);
   const job = jobOf(c.env, body, c.req.raw.signal, account(c, body.model ?? ""));
   const form: Form = {
     id: `chatcmpl-${randomName(24)}`,

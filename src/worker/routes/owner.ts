@@ -10,6 +10,7 @@ import { knownProfile, outerLayers } from "../config.ts";
 import { directoryStub } from "../directory.ts";
 import type { Bindings } from "../env.ts";
 import { problem, unwrap } from "../problem.ts";
+import { quotasOf } from "../quotas.ts";
 import { redacted } from "../secrets.ts";
 import { check, readJson } from "../validate.ts";
 import { checkWebhook } from "../webhook.ts";
@@ -53,5 +54,5 @@ ownerRoutes.get("/usage", async (c) => {
   if (days > MOST_DAYS) {
     throw problem(400, "invalid_request", `from: a report may span at most ${MOST_DAYS} days.`);
   }
-  return c.json(await directoryStub(c.env, c.var.owner).usage(from, to));
+  return c.json(await directoryStub(c.env, c.var.owner).usage(from, to, quotasOf(c.env)));
 });

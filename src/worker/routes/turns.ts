@@ -7,7 +7,7 @@ import type { App } from "../auth.ts";
 import { knownProfile } from "../config.ts";
 import { awaitTurn, connect, eventStream, upgradeOf } from "../feed.ts";
 import { newSessionId, sessionStub } from "../ids.ts";
-import { NO_SESSION, problem, unwrap } from "../problem.ts";
+import { HttpProblem, NO_SESSION, type Problem, problem, unwrap } from "../problem.ts";
 import type { Page } from "../requests.ts";
 import { check, readJson } from "../validate.ts";
 import { checkWebhook } from "../webhook.ts";
@@ -119,6 +119,6 @@ turnRoutes.get("/:id/ws", async (c) => {
   const response = await stub.fetch(`https://session/ws?${query}`, {
     headers: upgradeOf(c.var.owner),
   });
-  if (!response.webSocket) return unwrap(NO_SESSION);
+  if (!response.webSocket) throw new HttpProblem(await response.json<Problem>());
   return response;
 });
