@@ -4,13 +4,15 @@
  * M1  A budget that is reached opens a wait before the next thing that would use it: tokens and cost before a model
  *     call, tool calls before a tool call. Nothing that is under way is cut off.
  * M2  A yes gives a new allowance of the same size, from there on; a no stops the turn.
- * M3  A cost that is not known is null, never zero, and cannot reach a limit: that is said once a turn.
+ * M3  Specialists that work at the same time share what is left; none of them begins when nothing is.
+ * M4  A cost that is not known is null, never zero, and cannot reach a limit: that is said once a turn.
  */
 import { dollars } from "./cost.ts";
 import { type Draft, emit, openWait, say } from "./draft.ts";
-import type { Amounts } from "./session.ts";
+import type { Amounts, Session } from "./session.ts";
 import { settingsOf } from "./session.ts";
 import type { Price, Settings } from "./settings.ts";
+import { isDelegate } from "./tool.ts";
 
 interface Tokens {
   input_tokens: number;
@@ -63,6 +65,20 @@ export function overBudget(d: Draft, ...whats: What[]): boolean {
   const max = settingsOf(d.s).budget[LIMIT[what]] ?? 0;
   openWait(d, { kind: "budget", text: say(d).budget({ what, used: d.s.used[what], max }) });
   return true;
+}
+
+/** What a specialist that begins now may use: its part of what is left, in whole tokens and calls, at least one. */
+export function shareOf(s: Session): Settings["budget"] {
+  const { budget } = settingsOf(s);
+  const at = s.batch?.calls.filter((c) => isDelegate(c) && (c.state === "running" || c.state === "asking")) ?? [];
+  const left = (what: What) =>
+    ((budget[LIMIT[what]] ?? 0) - s.used[what] + s.allowedFrom[what]) / Math.max(1, at.length);
+  const whole = (what: What) => Math.max(1, Math.floor(left(what)));
+  return {
+    maxTokens: budget.maxTokens === null ? null : whole("tokens"),
+    maxToolCalls: budget.maxToolCalls === null ? null : whole("tools"),
+    maxCostUsd: budget.maxCostUsd === null ? null : Math.max(1e-6, left("cost")),
+  };
 }
 
 /** A new allowance of everything that is used up. */

@@ -140,6 +140,8 @@ export interface TurnResult {
   usage: Usage;
   last_seq: number;
   error?: { code: string; message: string };
+  /** `/new`: the session in this one's place. */
+  moved_to?: string;
 }
 
 export type ServerFrame =
