@@ -581,8 +581,13 @@ export class Harness {
 
   /** Lets everything happen that can; sleeps are slept through by the clock. A broken object is woken anew. */
   async settle(): Promise<void> {
+    const count = () =>
+      this.disk.commits +
+      this.model.bodies.length +
+      this.tools.dispatched.length +
+      this.errands.ran.length;
     for (let quiet = 0; quiet < 5; ) {
-      const before = this.disk.commits + this.model.bodies.length + this.tools.dispatched.length;
+      const before = count();
       await new Promise((r) => setImmediate(r));
       if (this.broken > 0) {
         this.broken = 0;
@@ -593,8 +598,7 @@ export class Harness {
         this.wakeAt = null;
         this.drive.kick();
       }
-      const after = this.disk.commits + this.model.bodies.length + this.tools.dispatched.length;
-      quiet = before === after ? quiet + 1 : 0;
+      quiet = before === count() ? quiet + 1 : 0;
     }
   }
   async run(message: string): Promise<this> {

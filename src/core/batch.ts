@@ -186,7 +186,7 @@ export function takeResult(d: Draft, call: Call, result: ToolResult): void {
     return advance(d);
   }
   if (result.asks) {
-    patchCall(d, call.id, { state: "asking", asks: result.asks });
+    patchCall(d, call.id, { state: "asking", asks: result.asks, answer: undefined });
     return advance(d);
   }
   const tooOften = noteResult(d.s, call, runningStepId(d.s), result);

@@ -53,7 +53,7 @@ export interface Call {
   approved?: true;
   /** What is asked on its behalf, and what a person has said to it. */
   asks?: Asks;
-  answer?: { id: string; approved: boolean };
+  answer?: { id: string; approved: boolean } | undefined;
   /** What others have spent on it, as far as it was told. */
   spent?: Usage;
   /** It was running when the object died, and is looked up or run again. */
