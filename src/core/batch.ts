@@ -14,16 +14,7 @@ import type { Call } from "./call.ts";
 import { batchOf, endCall, endOpenCalls, isOpen, patchCall, startCall } from "./calls.ts";
 import { headAndTail } from "./chars.ts";
 import { endOwn } from "./command.ts";
-import {
-  type Draft,
-  harnessFor,
-  liveId,
-  newId,
-  nudge,
-  remember,
-  say,
-  speak,
-} from "./draft.ts";
+import { type Draft, harnessFor, liveId, newId, nudge, remember, say, speak } from "./draft.ts";
 import { countLap, noteResult, repeats } from "./duplicates.ts";
 import type { FileInfo, NudgeReason } from "./events.ts";
 import type { Heard } from "./guard.ts";

@@ -70,7 +70,10 @@ export function overBudget(d: Draft, ...whats: What[]): boolean {
 /** What a specialist that begins now may use: its part of what is left, in whole tokens and calls, at least one. */
 export function shareOf(s: Session): Settings["budget"] {
   const { budget } = settingsOf(s);
-  const at = s.batch?.calls.filter((c) => isDelegate(c) && (c.state === "running" || c.state === "asking")) ?? [];
+  const at =
+    s.batch?.calls.filter(
+      (c) => isDelegate(c) && (c.state === "running" || c.state === "asking"),
+    ) ?? [];
   const left = (what: What) =>
     ((budget[LIMIT[what]] ?? 0) - s.used[what] + s.allowedFrom[what]) / Math.max(1, at.length);
   const whole = (what: What) => Math.max(1, Math.floor(left(what)));

@@ -65,8 +65,7 @@ export const EN: CommandWords = {
   lost: "The service was interrupted while this ran. It may have run wholly, in part, or not at all; it is not run again by itself.",
   moved: (to) => `A new session has begun: ${to}. This one stays as it is.`,
   moving: "A new session is being made already.",
-  notMoved:
-    "The new session could not be made just now, and nothing has changed. Send /new again.",
+  notMoved: "The new session could not be made just now, and nothing has changed. Send /new again.",
   exported: (path) =>
     `Download this session from ${path} (JSONL; with your token or signed in), or use \`/export\` in the terminal.`,
   plan: planLines,

@@ -86,7 +86,8 @@ export class DirectoryObject extends DurableObject<Bindings> {
     if (key !== undefined) {
       this.#sql.exec("INSERT OR REPLACE INTO keys (key, id) VALUES (?, ?)", key, info.id);
     }
-    this.#put(info);
+    // Made again after a crash, it may have been at work since.
+    if (!this.#held(info.id)) this.#put(info);
     return { existing: null };
   }
   /** The keys of one session are another's from now on. */
@@ -105,14 +106,13 @@ export class DirectoryObject extends DurableObject<Bindings> {
       this.#make();
       this.#ledger.told(info.id, spent);
     }
-    const held = this.#sql
-      .exec<{ seq: number; updated: string }>(
-        "SELECT seq, updated FROM sessions WHERE id = ?",
-        info.id,
-      )
-      .toArray()[0];
+    const held = this.#held(info.id);
     if (!held || held.seq > info.last_seq || held.updated > info.updated_at) return;
     this.#put(info);
+  }
+  #held(id: string): { seq: number; updated: string } | undefined {
+    const query = "SELECT seq, updated FROM sessions WHERE id = ?";
+    return this.#sql.exec<{ seq: number; updated: string }>(query, id).toArray()[0];
   }
   #put(info: SessionInfo): void {
     this.#sql.exec(

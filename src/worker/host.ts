@@ -30,6 +30,9 @@ const RESTARTING = problem(
   "Your settings could not be read just now; nothing was lost. Send the request again with the same id.",
 );
 
+/** Something goes on, or is to: the wake job stays. */
+const works = ({ status, errands }: Session): boolean => status === "running" || errands.length > 0;
+
 export interface Unpacked {
   engine: Engine;
   /** Lines that were left out. */
@@ -137,11 +140,11 @@ export class Host {
     engine.drive.kick();
     if (engine.store.session().status !== "running") await engine.rest();
     // A job that fails three times is given up by the lifecycle, so a list that cannot be told must not fail it.
-    const told = engine.store.session().status === "running" || (await this.#tell());
+    const told = works(engine.store.session()) || (await this.#tell());
     await this.#armWebhook();
     // Read again: whoever spoke while the list was told has relied on this very job.
-    const { status, retry } = engine.store.session();
-    if (status === "running" || !told) return { rescheduleAt: Jobs.next(retry?.at) };
+    const s = engine.store.session();
+    if (works(s) || !told) return { rescheduleAt: Jobs.next(s.retry?.at) };
     this.jobs.ended();
     return undefined;
   }
@@ -203,7 +206,8 @@ export class Host {
     this.sockets.events(events, ended ? { session_id: session.id, run: session.run } : null);
     const renamed = session.title !== before.title || session.pinned !== before.pinned;
     if (ended) this.#webhook.note(change);
-    if (ended) this.#ctx.waitUntil(this.#rest());
+    const freed = works(before) && !works(session);
+    if (ended || freed) this.#ctx.waitUntil(this.#rest());
     else if (changed || renamed) this.#ctx.waitUntil(this.#tell());
   }
 
@@ -214,9 +218,10 @@ export class Host {
     await engine.rest();
     await this.#armWebhook();
     const told = await this.#tell();
-    const { status, ephemeral } = engine.store.session();
-    if (!told || status === "running" || this.#engine !== engine) return;
+    const s = engine.store.session();
+    if (!told || works(s) || this.#engine !== engine) return;
     await this.jobs.disarm();
+    const { status, ephemeral } = s;
     if (ephemeral && status !== "waiting") {
       await this.jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
     }

@@ -192,9 +192,10 @@ export function requeue(engine: Engine, id: string, change: QueueBody | null): A
   return yes(null);
 }
 
-export function stop(engine: Engine, id: string): Answer<Ack> {
+export function stop(engine: Engine, id: string, dry: boolean): Answer<Ack> {
   const known = engine.store.client(id);
   if (known) return ackOf(engine, known, true);
+  if (dry) return fine(id);
   return keep(engine, { type: "stopped", clientId: id });
 }
 

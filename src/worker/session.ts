@@ -9,7 +9,7 @@ import { DurableObject } from "cloudflare:workers";
 import { Lifecycle, type LifecycleJobContext } from "agents/lifecycle";
 import { LIMITS } from "../core/limits.ts";
 import { restOf } from "../core/rest.ts";
-import { type Mode, type NewSession, newSession } from "../core/session.ts";
+import { type NewSession, newSession } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import type {
   AnswerBody,
@@ -27,6 +27,7 @@ import { Host } from "./host.ts";
 import { pack, restingPoint } from "./pack.ts";
 import { type Answer, HttpProblem, NO_SESSION, type Problem, yes } from "./problem.ts";
 import { type Ack, answer, type Page, page, patch, requeue, say, stop } from "./requests.ts";
+import { type Origin, originOf } from "./rotation.ts";
 import * as shares from "./shares.ts";
 import { leave } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
@@ -73,11 +74,8 @@ export class SessionObject extends DurableObject<Bindings> {
   }
 
   /** What a new session in its place begins with; secrets included, so never for a reply. */
-  async origin(owner: string): Promise<Answer<{ mode: Mode; settings: SettingsLayer }>> {
-    return this.#for(owner, ({ store }) => {
-      const { mode, settings } = store.session();
-      return yes({ mode, settings });
-    });
+  async origin(owner: string): Promise<Answer<Origin>> {
+    return this.#for(owner, ({ store }) => yes(originOf(store.session())));
   }
 
   async patch(owner: string, change: PatchBody): Promise<Answer<SessionView>> {
@@ -99,7 +97,10 @@ export class SessionObject extends DurableObject<Bindings> {
     return this.#working(owner, (engine, dry) => answer(engine, body, dry));
   }
   async stop(owner: string, id: string): Promise<Answer<Ack>> {
-    return this.#for(owner, (engine) => stop(engine, id));
+    // One that waits has no job; what is to be told to others by a stop needs one.
+    const waits = this.#host.mine(owner)?.store.session().status === "waiting";
+    if (waits) return this.#working(owner, (engine, dry) => stop(engine, id, dry));
+    return this.#for(owner, (engine) => stop(engine, id, false));
   }
   async events(owner: string, after: number, epoch: string, limit: number): Promise<Answer<Page>> {
     return this.#for(owner, (engine) => yes(page(engine.store, after, epoch, limit)));

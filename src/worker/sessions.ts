@@ -14,6 +14,7 @@ import { directoryStub } from "./directory.ts";
 import type { Bindings } from "./env.ts";
 import { newSessionId, sessionStub } from "./ids.ts";
 import { NO_SESSION, unwrap } from "./problem.ts";
+import { rotate } from "./rotation.ts";
 import { kept } from "./secrets.ts";
 import type { Copied, Made } from "./session.ts";
 import { checkWebhook } from "./webhook.ts";
@@ -60,16 +61,10 @@ export async function createSession(asker: Asker, body: z.infer<typeof CreateBod
   return createSession(asker, body);
 }
 
-/** A new session in the place of one that stays: its mode, its settings, and the keys that were bound to it. */
+/** A new session in the place of one that stays. `/new` does the same, from inside (errands.ts). */
 export async function rotateSession({ env, owner, host }: Asker, id: string): Promise<SessionView> {
-  const { mode, settings } = unwrap(await sessionStub(env, id).origin(owner));
-  const directory = directoryStub(env, owner);
-  const start = { id: newSessionId(), owner, epoch: newEpoch(), mode, settings, title: "" };
-  const session = { ...start, ephemeral: false, host };
-  await directory.add(infoOf(newSession({ ...session, at: Date.now() })), undefined);
-  const { view } = unwrap(await sessionStub(env, start.id).create(session));
-  await directory.rebind(id, start.id);
-  return view;
+  const origin = unwrap(await sessionStub(env, id).origin(owner));
+  return rotate(env, { ...origin, host }, newSessionId());
 }
 
 /** A session made of lines. */

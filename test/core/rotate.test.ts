@@ -34,9 +34,10 @@ describe("/new at rest", () => {
   });
 
   it("leaves the session as it was: the next message is worked on in it", async () => {
-    const h = await new Harness({ mode: "chat", script: [text("Hello."), text("Still here.")] }).run(
-      "Hi",
-    );
+    const h = await new Harness({
+      mode: "chat",
+      script: [text("Hello."), text("Still here.")],
+    }).run("Hi");
     await h.run("/new");
     expect([h.head.title, h.head.preview]).toEqual(["Hi", "Hello."]);
     await h.run("And?");

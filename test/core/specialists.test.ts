@@ -97,7 +97,9 @@ describe("what a specialist asks", () => {
   });
 
   it("is asked once what runs beside it has ended; then one at a time, before any of them goes on", async () => {
-    const h = new Harness({ script: [plan("a"), call(task("a"), task("b"), task("c")), complete(true)] });
+    const h = new Harness({
+      script: [plan("a"), call(task("a"), task("b"), task("c")), complete(true)],
+    });
     h.specialists.work = (run) => (run.args.profile === "c" ? { hang: true } : asksOnce);
     await h.run("Do");
     expect(h.head.status).toBe("running");
@@ -160,10 +162,7 @@ describe("what a specialist asks", () => {
 
   it("waits while other messages come; a change of plan acts when the answer has come", async () => {
     for (const approved of [true, false]) {
-      const h = await harness(
-        [call(task()), plan("b"), { hang: true }],
-        asksOnce,
-      ).run("Do");
+      const h = await harness([call(task()), plan("b"), { hang: true }], asksOnce).run("Do");
       h.say("in blue");
       h.say("rather b", "replan");
       expect(h.head.status).toBe("waiting");
@@ -220,7 +219,13 @@ describe("a specialist that is wanted no longer", () => {
 });
 
 describe("what a specialist spends", () => {
-  const spends = { model_calls: 3, tool_calls: 2, input_tokens: 100, output_tokens: 20, cost_usd: 0.5 };
+  const spends = {
+    model_calls: 3,
+    tool_calls: 2,
+    input_tokens: 100,
+    output_tokens: 20,
+    cost_usd: 0.5,
+  };
   const own = (h: Harness) => h.of("usage").length;
 
   it("is in its call's event, in the turn's result and in the session's sum, once", async () => {
@@ -239,9 +244,10 @@ describe("what a specialist spends", () => {
       { spends, result: { ok: false, text: "broke" } },
     ).run("Do");
     const [atWork, waiting] = await Promise.all(
-      [{ hang: true as const, spends }, { ...asksOnce, spends }].map((work) =>
-        harness([call(task())], work).run("Do"),
-      ),
+      [
+        { hang: true as const, spends },
+        { ...asksOnce, spends },
+      ].map((work) => harness([call(task())], work).run("Do")),
     );
     atWork?.stop();
     waiting?.stop();
