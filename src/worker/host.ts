@@ -146,15 +146,22 @@ export class Host {
     const s = engine.store.session();
     if (works(s) || !told) return { rescheduleAt: Jobs.next(s.retry?.at) };
     this.jobs.ended();
+    await this.#goLater(s);
     return undefined;
   }
 
+  async #goLater({ ephemeral, status }: Session): Promise<void> {
+    const ended = status !== "waiting" && status !== "idle";
+    if (ephemeral && ended) await this.jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
+  }
   /** An ephemeral session goes an hour after its last turn, unless it works or waits. Unlisted first: no ghost stays. */
   async #expire(engine: Engine): Promise<{ rescheduleAt: number } | undefined> {
     const s = engine.store.session();
     // The job of a copy that was whole when its maker died.
     if (!s.ephemeral) return undefined;
-    const busy = s.status === "running" || s.status === "waiting";
+    // At the end of its turn it is seen to anew.
+    if (s.status === "waiting") return undefined;
+    const busy = s.status === "running";
     const due = (busy ? Date.now() : Date.parse(s.updated_at)) + LIMITS.ephemeralMs;
     if (due > Date.now()) return { rescheduleAt: due };
     try {
@@ -221,10 +228,7 @@ export class Host {
     const s = engine.store.session();
     if (!told || works(s) || this.#engine !== engine) return;
     await this.jobs.disarm();
-    const { status, ephemeral } = s;
-    if (ephemeral && status !== "waiting") {
-      await this.jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
-    }
+    await this.#goLater(s);
   }
 
   async #report(s: Session): Promise<void> {
