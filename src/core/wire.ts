@@ -53,6 +53,8 @@ export const PatchBody = z.object({
   title: z.string().max(500).optional(),
   pinned: z.boolean().optional(),
   settings: SettingsBody.optional(),
+  /** Names this session from now on, whichever it named before. */
+  key: z.string().min(1).max(500).optional(),
 });
 export const ForkBody = z.object({ after_seq: z.int().min(0).optional() });
 export const MessageBody = z.object({

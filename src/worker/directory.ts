@@ -83,9 +83,7 @@ export class DirectoryObject extends DurableObject<Bindings> {
     this.#make();
     const bound = key === undefined || fresh ? undefined : this.#bound(key);
     if (bound) return { existing: bound };
-    if (key !== undefined) {
-      this.#sql.exec("INSERT OR REPLACE INTO keys (key, id) VALUES (?, ?)", key, info.id);
-    }
+    if (key !== undefined) await this.bind(key, info.id);
     // Made again after a crash, it may have been at work since.
     if (!this.#held(info.id)) this.#put(info);
     return { existing: null };
@@ -93,6 +91,11 @@ export class DirectoryObject extends DurableObject<Bindings> {
   /** The keys of one session are another's from now on. */
   async rebind(from: string, to: string): Promise<void> {
     if (this.#made()) this.#sql.exec("UPDATE keys SET id = ? WHERE id = ?", to, from);
+  }
+  /** A key names this session, whichever it named before. */
+  async bind(key: string, id: string): Promise<void> {
+    this.#make();
+    this.#sql.exec("INSERT OR REPLACE INTO keys (key, id) VALUES (?, ?)", key, id);
   }
   #bound(key: string): string | undefined {
     return this.#sql.exec<{ id: string }>("SELECT id FROM keys WHERE key = ?", key).toArray()[0]
@@ -166,6 +169,7 @@ type Called =
   | "spend"
   | "usage"
   | "add"
+  | "bind"
   | "rebind"
   | "update"
   | "remove"

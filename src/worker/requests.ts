@@ -162,7 +162,10 @@ function wasAsked(store: SessionStore, waitId: string): boolean {
 }
 
 /** Title, pin and the session's own settings; refused when the settings would grow beyond their bound. */
-export function patch(engine: Engine, { settings, ...change }: PatchBody): Answer<null> {
+export function patch(
+  engine: Engine,
+  { settings, ...change }: Omit<PatchBody, "key">,
+): Answer<null> {
   const layer = settings && patchedLayer(engine.store.session().settings, settings);
   if (layer && !layer.ok) return layer;
   engine.drive.keep({ type: "patched", ...change, ...(layer ? { settings: layer.value } : {}) });

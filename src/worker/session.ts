@@ -78,7 +78,7 @@ export class SessionObject extends DurableObject<Bindings> {
     return this.#for(owner, ({ store }) => yes(originOf(store.session())));
   }
 
-  async patch(owner: string, change: PatchBody): Promise<Answer<SessionView>> {
+  async patch(owner: string, change: Omit<PatchBody, "key">): Promise<Answer<SessionView>> {
     return this.#changed(owner, (engine) => patch(engine, change));
   }
   /** Changes a message that waits, or takes it back (null). */

@@ -8,7 +8,7 @@ import type * as z from "zod";
 import { titleFrom } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
 import { newSession } from "../core/session.ts";
-import type { CreateBody, SessionView } from "../core/wire.ts";
+import type { CreateBody, PatchBody, SessionView } from "../core/wire.ts";
 import { checkSearch, knownProfile, outerLayers } from "./config.ts";
 import { directoryStub } from "./directory.ts";
 import type { Bindings } from "./env.ts";
@@ -59,6 +59,17 @@ export async function createSession(asker: Asker, body: z.infer<typeof CreateBod
   if (made.ok) return made.value;
   await directory.remove(id);
   return createSession(asker, body);
+}
+
+/** `key`: how an outside chat goes back to an earlier session. */
+export async function changeSession(
+  { env, owner }: Asker,
+  id: string,
+  { key, ...change }: z.infer<typeof PatchBody>,
+): Promise<SessionView> {
+  const view = unwrap(await sessionStub(env, id).patch(owner, change));
+  if (key !== undefined) await directoryStub(env, owner).bind(key, id);
+  return view;
 }
 
 /** A new session in the place of one that stays. `/new` does the same, from inside (errands.ts). */

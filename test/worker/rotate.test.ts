@@ -1,6 +1,7 @@
 /** `/new` as clients send it: the session stays, a new one is in its place, and whoever asked is told where. */
 import { afterEach, beforeEach, describe, expect, vi } from "vitest";
 import type { SessionView, TurnResult } from "../../src/core/wire.ts";
+import { newSessionId } from "../../src/worker/ids.ts";
 import { api, Client, failureOf, it, until } from "./support/client.ts";
 import { listed } from "./support/copies.ts";
 import { atRest, pending, plant, settle } from "./support/crash.ts";
@@ -56,6 +57,17 @@ describe("/new", () => {
     c.model.add(text("Still here."));
     expect((await turn(c, { text: "And you?" })).body.message).toBe("Still here.");
     await atRest(c);
+  });
+
+  it("is undone for a key by binding it to the old session again; one that is not there keeps nothing", async () => {
+    const { key, c } = await keyed();
+    await turn(c, { text: "/new" });
+    expect(await byKey(key)).not.toBe(c.id);
+    expect((await c.fetch("", { method: "PATCH", json: { key } })).status).toBe(200);
+    expect(await byKey(key)).toBe(c.id);
+    const none = await api(`/api/sessions/${newSessionId()}`, { method: "PATCH", json: { key } });
+    expect(none.status).toBe(404);
+    expect(await byKey(key)).toBe(c.id);
   });
 
   it("sent again with the same id names the same session", async () => {
