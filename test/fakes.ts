@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
 import { createDrive, type Drive } from "../src/core/drive.ts";
+import type { Errand } from "../src/core/errand.ts";
 import type { Delivery, Event } from "../src/core/events.ts";
 import { hookedModel, hookedTools } from "../src/core/hooked.ts";
 import type { Hooks } from "../src/core/hooks.ts";
@@ -19,6 +20,7 @@ import type {
   ModelOutcome,
   Ports,
   Reply,
+  ToolFlight,
   ToolRun,
 } from "../src/core/ports.ts";
 import { PRESETS } from "../src/core/profile.ts";
@@ -28,7 +30,8 @@ import type { Absence, Listed, ListedTool, Server } from "../src/core/servers.ts
 import { type Mode, newSession, type Session } from "../src/core/session.ts";
 import type { SettingsLayer } from "../src/core/settings.ts";
 import { mergeSettings } from "../src/core/settings-merge.ts";
-import type { Recovery, ToolResult, ToolSpec } from "../src/core/tool.ts";
+import type { Asks, Recovery, ToolResult, ToolSpec } from "../src/core/tool.ts";
+import { NO_USAGE, type Usage } from "../src/core/usage.ts";
 import { checkEvents } from "./support/event-oracle.ts";
 import { checkHistory } from "./support/history-oracle.ts";
 
@@ -228,6 +231,12 @@ export const SPECS: ToolSpec[] = [
     toolkit: "file",
     effect: true,
   }),
+  spec("delegate_task", z.object({ profile: z.string(), task: z.string() }), {
+    toolkit: "delegate",
+    parallelSafe: true,
+    effect: true,
+    recovery: "reattach",
+  }),
   spec("attach", z.object({ command: z.string() }), {
     toolkit: "shell",
     effect: true,
@@ -292,6 +301,78 @@ export class FakeTools {
   release(id: string, result: ToolResult = succeed()): void {
     this.open.get(id)?.(result);
     this.open.delete(id);
+  }
+}
+
+/** What one call's specialist does: works, and asks in between, each time until it is answered. */
+export interface Work {
+  asks?: Omit<Asks, "id" | "who">[];
+  spends?: Partial<Usage>;
+  result?: ToolResult;
+  /** It never ends by itself. */
+  hang?: true;
+}
+interface Child {
+  /** Tasks that were taken up, and those that were stopped. */
+  begun: number;
+  stopped: boolean;
+  answers: { id: string; approved: boolean }[];
+}
+
+/** Specialists in a world of their own, which outlives crashes of the session that asks them. */
+export class FakeSpecialists {
+  readonly children = new Map<string, Child>();
+  work: (run: ToolRun) => Work = () => ({});
+
+  run(run: ToolRun): ToolFlight {
+    const child = this.children.get(run.id) ?? { begun: 0, stopped: false, answers: [] };
+    // Found again by the call's id, it goes on: the task is said once.
+    if (!this.children.has(run.id)) child.begun += 1;
+    this.children.set(run.id, child);
+    const { asks = [], spends = {}, result = succeed("expert"), hang } = this.work(run);
+    const known = child.answers.some((a) => a.id === run.answer?.id);
+    if (run.answer && !known) child.answers.push(run.answer);
+    const n = child.answers.length;
+    const open = asks[n];
+    const who = String(run.args.profile);
+    const outcome = new Promise<ToolResult>((resolve) => {
+      if (open) resolve({ ok: true, text: "", asks: { ...open, id: `w${n}`, who } });
+      else if (!hang) resolve(result);
+    });
+    return { outcome, cancel: () => {}, spent: () => ({ ...NO_USAGE, ...spends }) };
+  }
+}
+
+/** Does errands once each, by their ids, and remembers over crashes. */
+export class FakeErrands {
+  /** Client id of a `/new` → the session that was made for it. */
+  readonly made = new Map<string, string>();
+  readonly ran: Errand[] = [];
+  /** Does nothing until it is released. */
+  held: (() => void)[] | null = null;
+  /** It cannot be done. */
+  broken = false;
+  private readonly specialists: FakeSpecialists;
+
+  constructor(specialists: FakeSpecialists) {
+    this.specialists = specialists;
+  }
+  async run(errand: Errand): Promise<{ to: string | null }> {
+    this.ran.push(errand);
+    if (this.held) await new Promise<void>((resolve) => this.held?.push(resolve));
+    if (this.broken) return { to: null };
+    if (errand.type === "release") {
+      const child = this.specialists.children.get(errand.call);
+      if (child) child.stopped = true;
+      return { to: null };
+    }
+    const to = this.made.get(errand.client) ?? `new${this.made.size + 1}`;
+    this.made.set(errand.client, to);
+    return { to };
+  }
+  release(): void {
+    for (const go of this.held?.splice(0) ?? []) go();
+    this.held = null;
   }
 }
 
@@ -361,6 +442,8 @@ export class Harness {
   readonly model: ScriptedModel;
   readonly tools = new FakeTools();
   readonly servers = new FakeServers();
+  readonly specialists = new FakeSpecialists();
+  readonly errands = new FakeErrands(this.specialists);
   readonly live: LiveFrame[] = [];
   now = Date.UTC(2026, 0, 1);
   wakeAt: number | null = null;
@@ -423,7 +506,14 @@ export class Harness {
         { call: (request, live) => this.model.call(request.body, live) },
         this.hooks,
       ),
-      tools: hookedTools({ run: (run) => this.tools.run(run) }, this.hooks),
+      tools: hookedTools(
+        {
+          run: (run) =>
+            run.name === "delegate_task" ? this.specialists.run(run) : this.tools.run(run),
+        },
+        this.hooks,
+      ),
+      errands: this.errands,
       trace: this.hooks.trace,
       servers: { list: (servers) => this.servers.list(servers) },
       clock: { now: () => this.now },
@@ -499,8 +589,13 @@ export class Harness {
 
   /** Lets everything happen that can; sleeps are slept through by the clock. A broken object is woken anew. */
   async settle(): Promise<void> {
+    const count = () =>
+      this.disk.commits +
+      this.model.bodies.length +
+      this.tools.dispatched.length +
+      this.errands.ran.length;
     for (let quiet = 0; quiet < 5; ) {
-      const before = this.disk.commits + this.model.bodies.length + this.tools.dispatched.length;
+      const before = count();
       await new Promise((r) => setImmediate(r));
       if (this.broken > 0) {
         this.broken = 0;
@@ -511,8 +606,7 @@ export class Harness {
         this.wakeAt = null;
         this.drive.kick();
       }
-      const after = this.disk.commits + this.model.bodies.length + this.tools.dispatched.length;
-      quiet = before === after ? quiet + 1 : 0;
+      quiet = before === count() ? quiet + 1 : 0;
     }
   }
   async run(message: string): Promise<this> {

@@ -7,6 +7,7 @@
 import { writeFile } from "node:fs/promises";
 import { type Frame, newId, type Talk, talk } from "../client/index.ts";
 import type { Status, Wait } from "../core/events.ts";
+import { routeOf } from "../core/route.ts";
 import type { SessionView } from "../core/wire.ts";
 import { ask } from "./ask.ts";
 import { oneLine } from "./escape.ts";
@@ -42,6 +43,8 @@ export class Chat {
   #wait: Wait | null = null;
   /** Aborted when the question that is being asked is no longer open. */
   #asking: AbortController | null = null;
+  /** Client id of the `/new` that was typed last: it is followed. */
+  #leaving: string | null = null;
   #pressed = 0;
   #offline = false;
   /** Lines are worked on one after another: the first one may have to make the session. */
@@ -126,9 +129,24 @@ export class Chat {
       if (frame.type === "event" && frame.event === "status_update")
         this.#status = frame.data.status;
       if (frame.type === "event" && frame.event === "wait") this.#opened(frame.data);
+      if (
+        frame.type === "event" &&
+        frame.event === "moved" &&
+        frame.data.client_id === this.#leaving
+      )
+        this.#follow(frame.data.to);
       const over = frame.type === "event" && (frame.event === "answer" || frame.event === "done");
       if (over) this.#opened(null);
     }
+  }
+
+  /** On into the new session, from its beginning. */
+  #follow(to: string): void {
+    this.#queue(async () => {
+      const session = await this.#options.server.client.getSession(to);
+      this.#opened(null);
+      this.#join({ ...session, preview: "", last_seq: 0 });
+    });
   }
 
   /** A question was opened, or is open no longer. */
@@ -172,19 +190,21 @@ export class Chat {
     const [word = "", file = ""] = text.trim().split(/\s+/, 2);
     if (text.trim() === "") return;
     if (word === "/quit" || word === "/exit") return this.#leave(0);
-    if (word === "/new" && file === "") return this.#begin();
+    if (word === "/new" && !this.#talk) return this.#quiet(this.#say("fresh"));
     if (word === "/export") return this.#export(file);
     if (word === "/help") this.#quiet(this.#say("localHelp"));
     if (!this.#talk) this.#join(await createSession(this.#options.server, this.#wanted));
     await this.#send(newId(), text);
   }
   async #send(id: string, text: string): Promise<void> {
+    const route = routeOf(text, "agent");
+    if (route.type === "command" && route.name === "new") this.#leaving = id;
     this.#renderer.mine.add(id);
     await this.#talk?.send({ type: "message", id, text });
   }
 
   #begin(): void {
-    // A name stays bound to the session that it was given to.
+    // A name stays bound to the session that is gone.
     this.#wanted = { ...this.#wanted, key: undefined, session: undefined };
     this.#talk?.close();
     this.#talk = null;

@@ -64,9 +64,10 @@ export class Renderer {
       case "step":
         return this.#step(e.data);
       case "tool":
+        if (e.data.usage) this.#spend(e.data.usage.model_calls, e.data.usage);
         return this.#tool(e.data);
       case "usage":
-        return this.#usage(e.data);
+        return this.#spend(1, e.data);
       case "notice":
         return this.#line("quiet", `! ${oneLine(e.data.text)}`);
       case "nudge":
@@ -173,10 +174,10 @@ export class Renderer {
     );
   }
 
-  #usage(data: Of<"usage">): void {
-    this.#spent.calls += 1;
-    this.#spent.in += data.input_tokens;
-    this.#spent.out += data.output_tokens;
+  #spend(calls: number, of: { input_tokens: number; output_tokens: number }): void {
+    this.#spent.calls += calls;
+    this.#spent.in += of.input_tokens;
+    this.#spent.out += of.output_tokens;
   }
 
   #answered({ text, approved, client_id }: Of<"answer">): void {

@@ -35,35 +35,47 @@ export interface Script {
 const GIVE_UP_MS = 10 * 60_000;
 
 export async function runScript(script: Script): Promise<number> {
-  const { server, session, say, note } = script;
+  const { server, say, note } = script;
   const lost = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
-  const t = talk({
-    baseUrl: server.url,
-    ...(server.token ? { token: server.token } : {}),
-    session,
-    onFrames(frames) {
-      for (const frame of frames) if (frame.type === "event") show(script, frame);
-    },
-    onState(state) {
-      clearTimeout(timer);
-      if (state !== "offline") return;
-      note(say("offline"));
-      const error = new Error(say("gaveUp", GIVE_UP_MS / 60_000));
-      timer = setTimeout(() => lost.reject(error), GIVE_UP_MS);
-    },
-  });
+  let t: Talk | null = null;
+  const enter = (session: SessionView): Talk => {
+    t?.close();
+    t = join(session);
+    return t;
+  };
+  const join = (session: SessionView) =>
+    talk({
+      baseUrl: server.url,
+      ...(server.token ? { token: server.token } : {}),
+      session,
+      onFrames(frames) {
+        for (const frame of frames) if (frame.type === "event") show(script, frame);
+      },
+      onState(state) {
+        clearTimeout(timer);
+        if (state !== "offline") return;
+        note(say("offline"));
+        const error = new Error(say("gaveUp", GIVE_UP_MS / 60_000));
+        timer = setTimeout(() => lost.reject(error), GIVE_UP_MS);
+      },
+    });
   try {
-    return CODES[await Promise.race([play(script, t), lost.promise])];
+    return CODES[await Promise.race([play(script, enter), lost.promise])];
   } finally {
     clearTimeout(timer);
-    t.close();
+    (t as Talk | null)?.close();
     script.lines.close();
   }
 }
 
-async function play(script: Script, t: Talk): Promise<TurnResult["outcome"]> {
-  const { task, lines, session, signal } = script;
+/** `enter`: talks with that session from now on. */
+async function play(
+  script: Script,
+  enter: (session: SessionView) => Talk,
+): Promise<TurnResult["outcome"]> {
+  const { task, lines, session, signal, server } = script;
+  let t = enter(session);
   // It may have been waiting before.
   let outcome: TurnResult["outcome"] = session.status === "waiting" ? "waiting" : "completed";
   if (session.wait && !script.json) script.renderer.wait(session.wait);
@@ -72,7 +84,10 @@ async function play(script: Script, t: Talk): Promise<TurnResult["outcome"]> {
     const next = task ?? (await lines.next());
     if (next === null || signal.aborted) return outcome;
     if (next.trim() === "") continue;
-    outcome = await answers(script, t, await t.run(next, { signal }));
+    const result = await t.run(next, { signal });
+    outcome = await answers(script, t, result);
+    // What follows `/new` is for the session that it made.
+    if (result.moved_to) t = enter(await server.client.getSession(result.moved_to));
     if (task !== undefined || outcome === "waiting") return outcome;
   }
 }

@@ -79,8 +79,8 @@ Exit codes: 0 completed · 1 failed · 2 wrong use or no connection · 3 waits f
   session: ["Session {0}", "会话 {0}"],
   fresh: ["A new session begins with your next message.", "你的下一条消息将开始一个新会话。"],
   localHelp: [
-    "In the terminal also: /new begins a new session · /export [FILE] saves this one · /quit leaves",
-    "在终端里还有：/new 开始新会话 · /export [文件] 保存本会话 · /quit 退出",
+    "In the terminal also: /export [FILE] saves this session · /quit leaves",
+    "在终端里还有：/export [文件] 保存本会话 · /quit 退出",
   ],
   exported: ["Saved to {0}", "已保存到 {0}"],
   nothingYet: ["There is no session yet.", "还没有会话。"],

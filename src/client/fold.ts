@@ -1,6 +1,6 @@
 /** One stored event into the view: a case per event name. The rules stand in reduce.ts. */
-import { addCost } from "../core/cost.ts";
 import type { Event, EventData } from "../core/events.ts";
+import { addUsage } from "../core/ledger.ts";
 import { NO_USAGE, type Usage } from "../core/usage.ts";
 import { addItem, addRow, changeRow, changeTool, mapRows } from "./items.ts";
 import { foldPlan, foldStep, resume, settleSteps } from "./plan.ts";
@@ -45,7 +45,7 @@ export function foldEvent(view: View, event: Event): View {
 /** Events that only add a line, or nothing. */
 function small(
   view: View,
-  event: Of<"review" | "nudge" | "notice" | "error" | "compaction" | "repair">,
+  event: Of<"review" | "nudge" | "notice" | "moved" | "error" | "compaction" | "repair">,
   at: Stamp,
 ): View {
   const base = { id: `${event.event}-${at.seq}`, ...at };
@@ -58,6 +58,8 @@ function small(
     }
     case "notice":
       return addRow(view, { kind: "note", ...base, ...event.data });
+    case "moved":
+      return addRow(view, { kind: "moved", ...base, to: event.data.to });
     case "error":
       return addItem(view, { kind: "error", ...base, error: event.data });
     default:
@@ -112,8 +114,8 @@ function tool(view: View, data: EventData<"tool">, at: Stamp): View {
     };
     return addRow(view, row);
   }
-  const more = (held: Usage) => ({ ...held, tool_calls: held.tool_calls + 1 });
-  const counted = { ...view, usage: more(view.usage), turnUsage: more(view.turnUsage) };
+  const own = { ...NO_USAGE, tool_calls: 1 };
+  const counted = spent(view, data.usage ? addUsage(own, data.usage) : own);
   return changeTool(counted, data.tool_call_id, (row) => ({
     ...row,
     state: data.ok === false ? "failed" : "ok",
@@ -149,17 +151,16 @@ function answer(view: View, data: EventData<"answer">, at: Stamp): View {
   return changeRow(open, mine, (ask) => ({ ...ask, answer: given }));
 }
 
+/** Of the session, and of the turn. */
+const spent = (view: View, more: Usage): View => ({
+  ...view,
+  usage: addUsage(view.usage, more),
+  turnUsage: addUsage(view.turnUsage, more),
+});
+
 function usage(view: View, data: EventData<"usage">): View {
-  const more = (held: Usage): Usage => ({
-    ...held,
-    model_calls: held.model_calls + 1,
-    input_tokens: held.input_tokens + data.input_tokens,
-    output_tokens: held.output_tokens + data.output_tokens,
-    cached_tokens: held.cached_tokens + data.cached_tokens,
-    measured: held.measured && data.measured,
-    cost_usd: addCost(held.cost_usd, data.cost_usd ?? null),
-  });
-  return { ...view, usage: more(view.usage), turnUsage: more(view.turnUsage) };
+  const { role: _, model: __, cost_usd = null, ...tokens } = data;
+  return spent(view, { ...NO_USAGE, model_calls: 1, ...tokens, cost_usd });
 }
 
 function status(view: View, data: EventData<"status_update">, at: Stamp): View {

@@ -49,6 +49,8 @@ export interface SessionPatch {
   title?: string;
   pinned?: boolean;
   settings?: SettingsLayer;
+  /** Names this session from now on, whichever it named before. */
+  key?: string;
 }
 export interface SessionPage {
   sessions: SessionInfo[];

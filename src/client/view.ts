@@ -58,6 +58,11 @@ export interface NoteItem extends Base {
   code: string;
   text: string;
 }
+/** It goes on in another session. */
+export interface MovedItem extends Base {
+  kind: "moved";
+  to: string;
+}
 export interface NudgeItem extends Base {
   kind: "nudge";
   reason: EventData<"nudge">["reason"];
@@ -96,6 +101,7 @@ export type Row =
   | ToolItem
   | AskItem
   | NoteItem
+  | MovedItem
   | NudgeItem
   | ReviewItem
   | ReplanItem

@@ -8,27 +8,17 @@
  */
 import { callOf, conclusionOf, replyMessage, runningStepId } from "./accept.ts";
 import { needsApproval } from "./approval.ts";
-import { overBudget, reached, use } from "./budget.ts";
+import { ask, goOn, hold, passOn } from "./asking.ts";
+import { overBudget, reached } from "./budget.ts";
 import type { Call } from "./call.ts";
 import { batchOf, endCall, endOpenCalls, isOpen, patchCall, startCall } from "./calls.ts";
-import { clean, head, headAndTail } from "./chars.ts";
+import { headAndTail } from "./chars.ts";
 import { endOwn } from "./command.ts";
-import {
-  type Draft,
-  harnessFor,
-  liveId,
-  newId,
-  nudge,
-  openWait,
-  remember,
-  say,
-  speak,
-} from "./draft.ts";
+import { type Draft, harnessFor, liveId, newId, nudge, remember, say, speak } from "./draft.ts";
 import { countLap, noteResult, repeats } from "./duplicates.ts";
 import type { FileInfo, NudgeReason } from "./events.ts";
 import type { Heard } from "./guard.ts";
 import { objectionTo } from "./hooks.ts";
-import { addUsage } from "./ledger.ts";
 import { LIMITS } from "./limits.ts";
 import { settle } from "./plan.ts";
 import type { Reply } from "./ports.ts";
@@ -36,10 +26,9 @@ import { ENOUGH, NOT_RUN, SAME_AGAIN, toolFailed } from "./prompt.ts";
 import { policyOf } from "./roles.ts";
 import { settingsOf } from "./session.ts";
 import { TERMINALS, type TerminalName } from "./terminal.ts";
-import { type ToolResult, WORK_TOOLKITS } from "./tool.ts";
+import { isDelegate, type ToolResult, WORK_TOOLKITS } from "./tool.ts";
 import { record } from "./tracker.ts";
 import { answerWith, exhaust } from "./turn.ts";
-import type { Usage } from "./usage.ts";
 
 /** An accepted reply with calls becomes the open batch. */
 export function openBatch(d: Draft, reply: Reply, heard: Heard[]): void {
@@ -68,11 +57,12 @@ export function openBatch(d: Draft, reply: Reply, heard: Heard[]): void {
 /** Does what the batch allows next, until something has to be waited for or all has ended. */
 export function advance(d: Draft): void {
   const batch = d.s.batch;
-  if (!batch) return;
+  if (!batch || passOn(d)) return;
   for (const { id } of batch.calls) {
     const call = batchOf(d).calls.find((c) => c.id === id) as Call;
-    if (!isOpen(call) || call.kind === "terminal" || call.final) continue;
-    if (call.state === "running") {
+    if (call.state === "asking") goOn(d, call);
+    else if (!isOpen(call) || call.kind === "terminal" || call.final) continue;
+    if (call.state === "running" || call.state === "asking") {
       if (batch.parallel) continue;
       return;
     }
@@ -95,10 +85,17 @@ export function advance(d: Draft): void {
 const repeated = (d: Draft, call: Call): number | undefined =>
   settingsOf(d.s).duplicates.enabled ? repeats(d.s, call, batchOf(d).memory) : undefined;
 
-/** The budget of tool calls is used up. What runs is let end first; then the wait is open. */
+/** The budget of tool calls is used up; a specialist also calls models. What runs is let end first, then it is asked. */
 function mustAsk(d: Draft, call: Call): boolean {
-  if (!reached(d, "tools") || repeated(d, call) !== undefined) return false;
-  return batchOf(d).calls.some((c) => c.state === "running") || overBudget(d, "tools");
+  const whats = isDelegate(call) ? (["tools", "tokens", "cost"] as const) : (["tools"] as const);
+  if (!whats.some((what) => reached(d, what)) || repeated(d, call) !== undefined) return false;
+  return batchOf(d).calls.some((c) => c.state === "running") || overBudget(d, ...whats);
+}
+
+function notify(d: Draft, call: Call): void {
+  speak(d, "notice", String(call.args.text));
+  endCall(d, call, { ok: true, text: '{"success":true}' });
+  if (call.done) d.s.done = record(d.s.done, call.done);
 }
 
 /** A read that would only repeat what is known as of now becomes a copy; all else runs. */
@@ -108,48 +105,6 @@ function begin(d: Draft, call: Call): void {
   const copy = { kind: "copy" as const, copyOf: row };
   patchCall(d, call.id, copy);
   startCall(d, { ...call, ...copy });
-}
-
-function notify(d: Draft, call: Call): void {
-  speak(d, "notice", String(call.args.text));
-  endCall(d, call, { ok: true, text: '{"success":true}' });
-  if (call.done) d.s.done = record(d.s.done, call.done);
-}
-
-/** Waits for a person to allow a call, or answers it at once when nobody could. False: it is answered. */
-function hold(d: Draft, call: Call): boolean {
-  const { unattended } = settingsOf(d.s).tools;
-  if (unattended === "block" && !d.attended) {
-    endCall(d, call, { ok: false, text: NOT_RUN.unattended });
-    return false;
-  }
-  openWait(d, {
-    kind: "approval",
-    text: say(d).approve(call.name),
-    tool_call_id: call.id,
-    tool: { function: call.name, args: call.args },
-  });
-  return true;
-}
-
-/** Opens the wait once everything before the question has ended; everything after it is not run. */
-function ask(d: Draft, call: Call): void {
-  if (batchOf(d).calls.some((c) => c.state === "running")) return;
-  for (const other of batchOf(d).calls.filter((c) => isOpen(c) && c.id !== call.id)) {
-    endCall(d, other, { ok: false, text: NOT_RUN.asking });
-  }
-  const whole = clean(String(call.args.text));
-  const text = head(whole, LIMITS.waitChars);
-  const options = (call.args.options as string[] | undefined)
-    ?.slice(0, 20)
-    .map((o) => head(clean(o), LIMITS.optionChars));
-  speak(d, "question", whole);
-  openWait(d, {
-    kind: "question",
-    text,
-    ...(options?.length ? { options } : {}),
-    tool_call_id: call.id,
-  });
 }
 
 function refuseTerminal(d: Draft, call: Call, reason: NudgeReason, text: string): void {
@@ -221,17 +176,13 @@ export function takeResult(d: Draft, call: Call, result: ToolResult): void {
     endCall(d, call, { ok: result.ok, text: result.text });
     return advance(d);
   }
-  if (result.spent) spent(d, result.spent);
+  if (result.asks) {
+    patchCall(d, call.id, { state: "asking", asks: result.asks, answer: undefined });
+    return advance(d);
+  }
   const tooOften = noteResult(d.s, call, runningStepId(d.s), result);
   if (result.ok) succeeded(d, call, result, tooOften);
   else failed(d, call, result);
-}
-
-/** What a specialist has spent is the session's, and counts against the turn's budget. */
-function spent(d: Draft, usage: Usage): void {
-  d.s.usage = addUsage(d.s.usage, usage);
-  const { input_tokens, output_tokens, tool_calls, cost_usd } = usage;
-  use(d, { tokens: input_tokens + output_tokens, tools: tool_calls, cost: cost_usd ?? 0 });
 }
 
 /** Results that are gathered for an answer are bounded, one and all together. */

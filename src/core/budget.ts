@@ -7,13 +7,15 @@
  * M3  A cost that is not known is null, never zero, and cannot reach a limit: that is said once a turn.
  * M4  What the owner may still use today is told from outside, and counts down with the turn's own tokens. Used up, it
  *     opens a wait like any budget, which a yes ends as soon as there is more to give. Of another day it says nothing.
+ * M5  Specialists that work at the same time share what is left; none of them begins when nothing is.
  */
 import { dollars } from "./cost.ts";
 import { type Draft, emit, openWait, say } from "./draft.ts";
 import { dayOf } from "./ledger.ts";
-import type { Amounts } from "./session.ts";
+import type { Amounts, Session } from "./session.ts";
 import { settingsOf } from "./session.ts";
 import type { Price, Settings } from "./settings.ts";
+import { isDelegate } from "./tool.ts";
 
 interface Tokens {
   input_tokens: number;
@@ -81,6 +83,23 @@ export function daySpent(d: Draft): boolean {
   if (!allowance || allowance.day !== dayOf(d.at) || used.tokens < allowance.upto) return false;
   openWait(d, { kind: "budget", text: say(d).daySpent });
   return true;
+}
+
+/** What a specialist that begins now may use: its part of what is left, in whole tokens and calls, at least one. */
+export function shareOf(s: Session): Settings["budget"] {
+  const { budget } = settingsOf(s);
+  const at =
+    s.batch?.calls.filter(
+      (c) => isDelegate(c) && (c.state === "running" || c.state === "asking"),
+    ) ?? [];
+  const left = (what: What) =>
+    ((budget[LIMIT[what]] ?? 0) - s.used[what] + s.allowedFrom[what]) / Math.max(1, at.length);
+  const whole = (what: What) => Math.max(1, Math.floor(left(what)));
+  return {
+    maxTokens: budget.maxTokens === null ? null : whole("tokens"),
+    maxToolCalls: budget.maxToolCalls === null ? null : whole("tools"),
+    maxCostUsd: budget.maxCostUsd === null ? null : Math.max(1e-6, left("cost")),
+  };
 }
 
 /** A new allowance of everything that is used up. */

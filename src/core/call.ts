@@ -1,6 +1,7 @@
 /** A tool call that was accepted, with its tool's facts as of then, and the batch that it belongs to. */
 import type { MemoryName } from "./memory.ts";
-import type { JsonObject, Recovery } from "./tool.ts";
+import type { Asks, JsonObject, Recovery } from "./tool.ts";
+import type { Usage } from "./usage.ts";
 
 /** A call that succeeded: its tool, and the arguments that some prerequisite matches on, as canonical JSON. */
 export interface Done {
@@ -37,7 +38,8 @@ export interface Call {
   args: JsonObject;
   cut?: true;
   brief?: string;
-  state: "judged" | "running" | "ended";
+  /** asking: what it started outside waits for a person, and nothing of it runs here. */
+  state: "judged" | "running" | "asking" | "ended";
   ok?: boolean;
   parallelSafe: boolean;
   effect: boolean;
@@ -49,6 +51,11 @@ export interface Call {
   since?: number;
   /** A person has allowed it. */
   approved?: true;
+  /** What is asked on its behalf, and what a person has said to it. */
+  asks?: Asks;
+  answer?: { id: string; approved: boolean } | undefined;
+  /** What others have spent on it, as far as it was told. */
+  spent?: Usage;
   /** It was running when the object died, and is looked up or run again. */
   reopened?: true;
 }

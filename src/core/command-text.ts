@@ -10,7 +10,10 @@ export interface CommandWords {
   idle: string;
   noShell: string;
   lost: string;
-  fresh: string;
+  moved(to: string): string;
+  /** The new session is being made already. */
+  moving: string;
+  notMoved: string;
   exported(path: string): string;
   plan(steps: Step[]): string;
   noPlan: string;
@@ -40,7 +43,7 @@ export const EN: CommandWords = {
     "Commands are answered at once, without a model:",
     "",
     "- `/help` what there is",
-    "- `/new` how to begin a new session",
+    "- `/new`, `/new TEXT` goes on in a new session, with that text as its first message; this one stays",
     "- `/stop` stops the turn under way",
     "- `/plan` the plan and how far it is",
     "- `/model NAME` another model from the next turn on; `/model default` goes back, `/model` alone tells",
@@ -60,8 +63,9 @@ export const EN: CommandWords = {
   idle: "Nothing is running.",
   noShell: "The shell is not allowed in this session, so nothing was run.",
   lost: "The service was interrupted while this ran. It may have run wholly, in part, or not at all; it is not run again by itself.",
-  fresh:
-    "A new conversation is a new session: “New” on the page, `/new` in the terminal, `POST /api/sessions` over HTTP. This one stays as it is.",
+  moved: (to) => `A new session has begun: ${to}. This one stays as it is.`,
+  moving: "A new session is being made already.",
+  notMoved: "The new session could not be made just now, and nothing has changed. Send /new again.",
   exported: (path) =>
     `Download this session from ${path} (JSONL; with your token or signed in), or use \`/export\` in the terminal.`,
   plan: planLines,
@@ -96,7 +100,7 @@ export const ZH: CommandWords = {
     "命令会立即得到回答，不经过模型：",
     "",
     "- `/help` 有哪些命令",
-    "- `/new` 如何开始新会话",
+    "- `/new`、`/new 文字` 在新会话中继续，并把该文字作为第一条消息；本会话保持不变",
     "- `/stop` 停止正在进行的回合",
     "- `/plan` 计划及其进度",
     "- `/model 名称` 从下一回合起换用另一个模型；`/model default` 恢复默认，单独的 `/model` 显示当前模型",
@@ -116,8 +120,9 @@ export const ZH: CommandWords = {
   idle: "没有正在运行的内容。",
   noShell: "本会话不允许使用终端，因此没有运行任何内容。",
   lost: "服务在它运行时中断了。它可能已全部运行、部分运行或完全没有运行；不会自动再次运行。",
-  fresh:
-    "新的对话就是新的会话：在页面上点“新建”，在终端里输入 `/new`，或通过 HTTP 请求 `POST /api/sessions`。本会话保持不变。",
+  moved: (to) => `新会话已开始：${to}。本会话保持不变。`,
+  moving: "新会话正在创建。",
+  notMoved: "暂时无法创建新会话，没有任何改变。请再次发送 /new。",
   exported: (path) =>
     `从 ${path} 下载本会话（JSONL；需要令牌或登录），或在终端里使用 \`/export\`。`,
   plan: planLines,

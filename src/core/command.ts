@@ -6,6 +6,7 @@
  * C2  No command enters a memory. What a person's own command line printed does, in words: no model has called it.
  * C3  Their own command line needs no approval, but where the shell is denied it is denied to them too. It is never
  *     silently run twice: what a crash interrupts follows the recovery of the tool.
+ * C4  `/new` is an errand: one message makes one new session, whatever crashes, and is answered when it is there.
  */
 import type { Call } from "./call.ts";
 import { endCall, startCall } from "./calls.ts";
@@ -13,6 +14,7 @@ import { clean, head } from "./chars.ts";
 import type { CommandWords } from "./command-text.ts";
 import type { Draft } from "./draft.ts";
 import * as draft from "./draft.ts";
+import { isRotation, type Rotation } from "./errand.ts";
 import { memoriesOf } from "./memory.ts";
 import type { Said } from "./outcome.ts";
 import { earlier, NOT_RUN } from "./prompt.ts";
@@ -21,7 +23,7 @@ import { type CommandName, type Route, routeOf } from "./route.ts";
 import { MODES, type Mode, type Session } from "./session.ts";
 import type { SettingsLayer } from "./settings.ts";
 import { patchLayer } from "./settings-merge.ts";
-import { localeOf, words } from "./text.ts";
+import { type Locale, localeOf, words } from "./text.ts";
 import type { ToolResult, ToolSpec } from "./tool.ts";
 import * as turn from "./turn.ts";
 
@@ -44,10 +46,12 @@ export function takeCommand(d: Draft, o: Said, route: Command): void {
   if (route.type !== "shell") d.s.preview = preview;
 }
 
-function wordsFor(d: Draft, o: Said, locale = o.settings.locale): CommandWords {
+function localeFor(d: Draft, o: Said, locale = o.settings.locale): Locale {
   const heard = `${d.s.title} ${d.s.turn?.message ?? ""} ${o.text}`;
-  return words(localeOf(locale, d.s.plan?.language ?? "", heard)).commands;
+  return localeOf(locale, d.s.plan?.language ?? "", heard);
 }
+const wordsFor = (d: Draft, o: Said, locale = o.settings.locale): CommandWords =>
+  words(localeFor(d, o, locale)).commands;
 
 function hear(d: Draft, o: Said, as: "command" | "stop" | Said["delivery"]): void {
   const { clientId, attachments } = o;
@@ -58,8 +62,31 @@ function hear(d: Draft, o: Said, as: "command" | "stop" | Said["delivery"]): voi
 function aside(d: Draft, o: Said, route: Command): void {
   const stops = route.type === "command" && route.name === "stop";
   hear(d, o, stops ? "stop" : "command");
-  if (stops) turn.stopTurn(d);
+  if (stops) return turn.stopTurn(d);
+  const sent = rotation(d, o, route);
+  if (sent) d.s.errands = [...d.s.errands, { ...sent, era: null }];
   else draft.speak(d, "notice", reply(d, o, route, true));
+}
+
+/** A session in this one's place, if that is what is wanted and none is on its way. */
+function rotation(d: Draft, o: Said, route: Command): Omit<Rotation, "era"> | null {
+  if (route.type !== "command" || route.name !== "new" || d.s.errands.some(isRotation)) return null;
+  const client = o.clientId;
+  const text = clean(route.arg);
+  return { type: "rotate", id: `rotate:${client}`, client, text, locale: localeFor(d, o) };
+}
+
+/** The new session is there, or could not be made. Its turn, if it has one of its own, is over with that. */
+export function moved(d: Draft, errand: Rotation, to: string | null): void {
+  const { preview } = d.s;
+  const w = words(errand.locale).commands;
+  const text = to === null ? w.notMoved : w.moved(to);
+  if (to !== null) draft.emit(d, "moved", { to, client_id: errand.client });
+  if (errand.era === d.s.era) turn.answerWith(d, text);
+  else if (isBusy(d.s)) draft.speak(d, "notice", text);
+  // The turn beside which it was asked for is over.
+  else if (to === null) draft.emit(d, "notice", { code: "not_moved", text });
+  d.s.preview = preview;
 }
 
 /** A turn begins with a command. */
@@ -73,9 +100,11 @@ function begin(d: Draft, o: Said): void {
 
 function rested(d: Draft, o: Said, route: Command): void {
   // Said in the language of what came before.
-  const text = reply(d, o, route, false);
+  const sent = rotation(d, o, route);
+  const text = sent ? "" : reply(d, o, route, false);
   begin(d, o);
-  turn.answerWith(d, text);
+  if (sent) d.s.errands = [...d.s.errands, { ...sent, era: d.s.era }];
+  else turn.answerWith(d, text);
 }
 
 function reply(d: Draft, o: Said, route: Command, busy: boolean): string {
@@ -100,7 +129,7 @@ const MODEL_CHARS = 200;
 
 const ACTS: Record<CommandName, (asked: Asked) => string> = {
   help: ({ w }) => w.help,
-  new: ({ w }) => w.fresh,
+  new: ({ w }) => w.moving,
   stop: ({ w }) => w.idle,
   export: ({ d, w }) => w.exported(`/api/sessions/${d.s.id}/export`),
   plan: ({ d, w }) => (d.s.plan?.steps.length ? w.plan(d.s.plan.steps) : w.noPlan),

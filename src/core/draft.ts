@@ -30,6 +30,15 @@ import type { Harness, Settings } from "./settings.ts";
 import { harnessOf } from "./settings-merge.ts";
 import { localeOf, words } from "./text.ts";
 import type { JsonObject } from "./tool.ts";
+import type { Usage } from "./usage.ts";
+
+/** What is known of the outside while an outcome is taken in. */
+export interface Around {
+  /** Milliseconds since the epoch. */
+  at: number;
+  attended: boolean;
+  spending: ReadonlyMap<string, Usage>;
+}
 
 export interface Draft {
   s: Session;
@@ -38,16 +47,17 @@ export interface Draft {
   readonly at: number;
   /** Somebody is connected who could be asked. */
   readonly attended: boolean;
+  /** What others have spent so far on the calls that run, by call. */
+  readonly spending: Around["spending"];
   readonly events: Event[];
   readonly rows: Row[];
   client?: ClientMark;
 }
 
-export const draftOf = (s: Session, kit: Kit, at: number, attended: boolean): Draft => ({
-  s: { ...s, updated_at: new Date(at).toISOString() },
+export const draftOf = (s: Session, kit: Kit, around: Around): Draft => ({
+  s: { ...s, updated_at: new Date(around.at).toISOString() },
   kit,
-  at,
-  attended,
+  ...around,
   events: [],
   rows: [],
 });

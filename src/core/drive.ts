@@ -7,23 +7,21 @@
  * V4  If a commit fails, the drive is dead: it starts nothing and keeps nothing until the object is woken anew.
  */
 
+import { type Aloft, spendingOf } from "./aloft.ts";
 import type { Call } from "./call.ts";
-import { head } from "./chars.ts";
 import { liveId } from "./draft.ts";
-import { apply, next } from "./flow.ts";
+import type { Errand } from "./errand.ts";
+import { apply, goesOn, next } from "./flow.ts";
 import { missingResults } from "./history.ts";
-import { LIMITS } from "./limits.ts";
-import { splitLive } from "./live.ts";
+import { framesOf, splitLive } from "./live.ts";
 import type { MemoryName } from "./memory.ts";
 import type { Outcome } from "./outcome.ts";
-import type { Change, Flight, LiveFrame, ModelRequest, Piece, Ports, ToolRun } from "./ports.ts";
-import { REPEATED } from "./prompt.ts";
+import type { Change, Flight, ModelRequest, Ports } from "./ports.ts";
+import { repeatedResult, toolRunOf } from "./recall.ts";
 import { aboutOf, buildRequest, shorten, TOO_LONG } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
-import { routeOf } from "./route.ts";
 import { serversOf } from "./servers.ts";
 import { settingsOf } from "./session.ts";
-import type { JsonObject } from "./tool.ts";
 import { createTracer } from "./trace.ts";
 
 export interface Drive {
@@ -41,13 +39,6 @@ export interface Drive {
   halt(): void;
 }
 
-interface Aloft {
-  era: number;
-  cancel(): void;
-  /** The message id under which text has been sent live. */
-  spoke: string | null;
-}
-
 export function createDrive(ports: Ports, kit: Kit): Drive {
   const { store, clock } = ports;
   const aloft = new Map<string, Aloft>();
@@ -61,7 +52,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
   };
   const sweep = (era: number): void => {
     for (const [key, flight] of aloft) {
-      if (flight.era === era) continue;
+      if (flight.era === null || flight.era === era) continue;
       aloft.delete(key);
       forget(flight);
       flight.cancel();
@@ -77,7 +68,8 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
 
   const commit = (outcome: Outcome): Change => {
     const before = store.session();
-    const change = apply(before, outcome, kit, clock.now(), ports.attended());
+    const around = { at: clock.now(), attended: ports.attended(), spending: spendingOf(aloft) };
+    const change = apply(before, outcome, kit, around);
     tracer.heard(outcome);
     if (change.session !== before) store.commit(change);
     tracer.kept(before, change);
@@ -145,9 +137,23 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
         ports.live({ event: "retry_wait", data: { until, reason: s.retry.reason } });
       }
     }
+    if (act.type === "errands") {
+      for (const errand of act.errands) send(errand);
+      return go();
+    }
     if (act.type === "run") for (const call of act.calls) run(call);
     if (act.type === "prepare") prepare(act.key);
     if (act.type === "ask") ask(act.key);
+  }
+
+  function send(errand: Errand): void {
+    const self: Aloft = { era: null, cancel: () => {}, spoke: null };
+    const { id } = errand;
+    fly(id, { outcome: ports.errands.run(errand), cancel: self.cancel }, self, ({ to }) => ({
+      type: "errand",
+      id,
+      to,
+    }));
   }
 
   function prepare(key: string): void {
@@ -163,51 +169,32 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
 
   function run(call: Call): void {
     const { era } = store.session();
-    const { limits } = settingsOf(store.session());
     if (call.copyOf !== undefined) return repeat(call, call.copyOf);
-    const request: ToolRun = {
-      id: call.id,
-      name: call.name,
-      args: call.cut ? wholeArguments(call) : call.args,
-      reopened: call.reopened === true,
-      ...(call.once === undefined ? {} : { idempotencyKey: call.once }),
-      timeoutMs: limits.toolTimeoutMs,
-      retries: limits.maxToolRetries,
-      maxChars: limits.maxToolResultChars,
-    };
     tracer.runs(call);
     const live = (text: string) =>
       ports.live({ event: "terminal_update", data: { tool_call_id: call.id, text } });
-    const flight = ports.tools.run(request, live);
-    fly(call.id, flight, { era, cancel: flight.cancel, spoke: null }, (result) => ({
+    const flight = ports.tools.run(toolRunOf(store, call), live);
+    const { cancel, spent } = flight;
+    fly(call.id, flight, { era, cancel, spent, spoke: null }, (result) => ({
       type: "ran",
       era,
       callId: call.id,
       result,
+      spent: spent?.(),
     }));
   }
 
   /** A read that was made before: its result stands in the memory. */
   function repeat(call: Call, id: number): void {
-    const { era, batch } = store.session();
-    const row = batch && store.rows(batch.memory).find((r) => r.id === id);
-    const content = row ? (JSON.parse(row.json) as { content: string }).content : "";
-    const text = `${REPEATED}\n${head(content, LIMITS.repeatedChars)}`;
+    const { era } = store.session();
     const self: Aloft = { era, cancel: () => {}, spoke: null };
-    const flight = { outcome: Promise.resolve({ ok: true, text }), cancel: self.cancel };
-    fly(call.id, flight, self, (result) => ({ type: "ran", era, callId: call.id, result }));
-  }
-
-  /** Arguments too large for the head stand in the reply's row. */
-  function wholeArguments(call: Call): JsonObject {
-    const { batch, turn, mode } = store.session();
-    // No model wrote it: it is what the turn began with.
-    const route = call.kind === "own" ? routeOf(turn?.message ?? "", mode) : null;
-    if (route?.type === "shell") return { command: route.command };
-    const row = batch && store.rows(batch.memory).find((r) => r.id === batch.row);
-    if (!row) throw new Error("the reply of an open call is missing");
-    const message = JSON.parse(row.json) as { tool_calls: { function: { arguments: string } }[] };
-    return JSON.parse(message.tool_calls[call.index]?.function.arguments ?? "{}") as JsonObject;
+    const outcome = Promise.resolve({ ok: true, text: repeatedResult(store, id) });
+    fly(call.id, { outcome, cancel: self.cancel }, self, (result) => ({
+      type: "ran",
+      era,
+      callId: call.id,
+      result,
+    }));
   }
 
   /** A memory is looked over once in a life of the object: what it lacks is put in. True: that was committed. */
@@ -249,7 +236,11 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     const flight = ports.model.call(request, (piece) => {
       const { text, thinking } = split(piece.text ?? "");
       const heard = { text, thinking: (piece.thinking ?? "") + thinking };
-      if (aloft.get(key) === self && hear(heard, id, policy.liveText)) self.spoke = id;
+      if (aloft.get(key) !== self) return;
+      for (const frame of framesOf(heard, id, policy.liveText)) {
+        ports.live(frame);
+        self.spoke = id;
+      }
     });
     self.cancel = flight.cancel;
     fly(key, flight, self, (result) => {
@@ -270,33 +261,12 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     });
   }
 
-  /** Sends live text on; true when something was sent. */
-  function hear(piece: Piece, id: string, liveText: boolean): boolean {
-    const frames: LiveFrame[] = [];
-    if (piece.thinking) {
-      frames.push({ event: "thinking_delta", data: { message_id: id, text: piece.thinking } });
-    }
-    if (piece.text && liveText) {
-      frames.push({ event: "message_delta", data: { message_id: id, text: piece.text } });
-    }
-    for (const frame of frames) ports.live(frame);
-    return frames.length > 0;
-  }
-
   return {
     keep: (outcome) => keep(outcome),
-    sound() {
-      const s = store.session();
-      try {
-        const { session } = apply(s, { type: "lost" }, kit, clock.now(), false);
-        next(session, clock.now(), new Set());
-        return true;
-      } catch {
-        return false;
-      }
-    },
+    sound: () => goesOn(store.session(), kit, clock.now()),
     wake() {
-      if (store.session().status !== "running") return;
+      // At rest there may still be an errand.
+      if (store.session().status !== "running") return pump();
       const id = liveId(store.session());
       ports.live({ event: "delta_reset", data: { message_id: id } });
       keep({ type: "lost" });

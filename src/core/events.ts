@@ -28,6 +28,16 @@ export const Step = z.object({
 });
 export type Step = z.infer<typeof Step>;
 
+const Usage = z.object({
+  model_calls: z.int(),
+  tool_calls: z.int(),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cached_tokens: z.int(),
+  measured: z.boolean(),
+  cost_usd: z.number().nullable(),
+});
+
 export const Wait = z.object({
   wait_id: z.string(),
   kind: z.enum(["question", "approval", "budget"]),
@@ -35,6 +45,8 @@ export const Wait = z.object({
   options: z.array(z.string()).optional(),
   tool_call_id: z.string().optional(),
   tool: z.object({ function: z.string(), args: z.record(z.string(), z.unknown()) }).optional(),
+  /** The profile on whose behalf it is asked; `tool` is then the specialist's. */
+  specialist: z.string().optional(),
   since: z.string(),
 });
 export type Wait = z.infer<typeof Wait>;
@@ -131,6 +143,8 @@ export const EventBody = z.discriminatedUnion("event", [
       ok: z.boolean().optional(),
       content: z.record(z.string(), z.unknown()).optional(),
       duration_ms: z.number().optional(),
+      /** What a specialist has spent on it, which no `usage` event tells. */
+      usage: Usage.optional(),
     }),
   ),
   event("wait", Wait),
@@ -199,6 +213,8 @@ export const EventBody = z.discriminatedUnion("event", [
       delivery: z.enum(DELIVERIES).optional(),
     }),
   ),
+  /** `/new`: the conversation goes on in another session. */
+  event("moved", z.object({ to: z.string(), client_id: z.string() })),
   event("notice", z.object({ code: z.string(), text: z.string() })),
   event(
     "error",

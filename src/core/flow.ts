@@ -12,9 +12,10 @@ import { advance, takeResult } from "./batch.ts";
 import { allot } from "./budget.ts";
 import { endCall, patchCall } from "./calls.ts";
 import { clean, titleFrom } from "./chars.ts";
-import { loseOwn } from "./command.ts";
-import type { Draft } from "./draft.ts";
+import { loseOwn, moved } from "./command.ts";
+import type { Around, Draft } from "./draft.ts";
 import * as draft from "./draft.ts";
+import { isRotation, waitsForErrand } from "./errand.ts";
 import { LIMITS } from "./limits.ts";
 import { settleLoop } from "./loop.ts";
 import type { Act, Outcome } from "./outcome.ts";
@@ -28,7 +29,6 @@ import { type Kit, policyOf } from "./roles.ts";
 import { prepared, unprepared } from "./servers.ts";
 import type { Session } from "./session.ts";
 import { patchLayer } from "./settings-merge.ts";
-import type { ToolResult } from "./tool.ts";
 import * as turn from "./turn.ts";
 
 /** How often a profile has shrunk: the same question in another form is another call. */
@@ -40,7 +40,10 @@ const askKey = (s: Session) => `ask:${s.era}:${s.asks}:${s.tries}:${s.overflow}:
 
 /** `flying`: the keys (calls: their ids) of what is under way. */
 export function next(s: Session, now: number, flying: ReadonlySet<string>): Act {
+  const errands = s.errands.filter((errand) => !flying.has(errand.id));
+  if (errands.length > 0) return { type: "errands", errands };
   if (s.status !== "running") return { type: "rest" };
+  if (waitsForErrand(s)) return { type: "hold" };
   const running = s.batch?.calls.filter((c) => c.state === "running") ?? [];
   if (running.length > 0) {
     const calls = running.filter((c) => !flying.has(c.id));
@@ -56,19 +59,25 @@ export function next(s: Session, now: number, flying: ReadonlySet<string>): Act 
 }
 
 /** Takes in one outcome. An outcome that no longer matters gives the session back unchanged. */
-export function apply(
-  s: Session,
-  outcome: Outcome,
-  kit: Kit,
-  at: number,
-  attended: boolean,
-): Change {
+export function apply(s: Session, outcome: Outcome, kit: Kit, around: Around): Change {
   if ("era" in outcome && (outcome.era !== s.era || s.status !== "running")) {
     return { session: s, events: [], rows: [] };
   }
-  const d = draft.draftOf(s, kit, at, attended);
+  const d = draft.draftOf(s, kit, around);
   const changed = take(d, outcome);
   return changed ? draft.finish(d) : { session: s, events: [], rows: [] };
+}
+
+/** A saved state can be gone on with. False: it contradicts itself, and would end whoever wakes it. */
+export function goesOn(s: Session, kit: Kit, at: number): boolean {
+  try {
+    const around = { at, attended: false, spending: new Map() };
+    const { session } = apply(s, { type: "lost" }, kit, around);
+    next(session, at, new Set());
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** False: nothing came of it. */
@@ -94,7 +103,9 @@ function take(d: Draft, outcome: Outcome): boolean {
       modelFailed(d, outcome.failure, outcome.inputChars);
       return true;
     case "ran":
-      return ran(d, outcome.callId, outcome.result);
+      return ran(d, outcome);
+    case "errand":
+      return ended(d, outcome.id, outcome.to);
     case "repaired":
       d.rows.push(...outcome.rows);
       draft.emit(d, "repair", {
@@ -133,12 +144,25 @@ function take(d: Draft, outcome: Outcome): boolean {
   }
 }
 
-function ran(d: Draft, callId: string, result: ToolResult): boolean {
+function ran(d: Draft, { callId, result, spent }: Extract<Outcome, { type: "ran" }>): boolean {
   const call = d.s.batch?.calls.find((c) => c.id === callId && c.state === "running");
   if (!call) return false;
   d.s.restarts = 0;
-  takeResult(d, call, result);
+  if (spent) patchCall(d, callId, { spent });
+  takeResult(d, { ...call, ...(spent ? { spent } : {}) }, result);
   settleLoop(d);
+  return true;
+}
+
+/** Of an errand nobody waits for there is nothing to say. */
+function ended(d: Draft, id: string, to: string | null): boolean {
+  const errand = d.s.errands.find((held) => held.id === id);
+  if (!errand) return false;
+  const own = waitsForErrand(d.s);
+  d.s.errands = d.s.errands.filter((held) => held !== errand);
+  if (!isRotation(errand)) return true;
+  moved(d, errand, to);
+  if (own) settleLoop(d);
   return true;
 }
 

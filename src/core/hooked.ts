@@ -1,6 +1,15 @@
 /** Models and tools with hooks around them: the same ports, and whatever a hook does, they keep their promises. */
 import { type About, type Hooks, report } from "./hooks.ts";
-import type { Flight, Model, ModelOutcome, ModelRequest, Piece, ToolRun, Tools } from "./ports.ts";
+import type {
+  Flight,
+  Model,
+  ModelOutcome,
+  ModelRequest,
+  Piece,
+  ToolFlight,
+  ToolRun,
+  Tools,
+} from "./ports.ts";
 import type { JsonObject, ToolResult } from "./tool.ts";
 
 /** Fails open: what a hook gives, or `fallback` when it gives nothing or throws. */
@@ -104,17 +113,21 @@ export function hookedTools(tools: Tools, hooks: Hooks): Tools {
   const { afterToolCall } = hooks;
   if (!hooks.beforeToolCall && !afterToolCall) return tools;
   return {
-    run(run: ToolRun, live: (text: string) => void): Flight<ToolResult> {
-      return later<ToolResult>(async (cancelled) => {
-        const refusal = await gate(hooks, run);
+    run(run: ToolRun, live: (text: string) => void): ToolFlight {
+      const held: { flight?: ToolFlight } = {};
+      const flight = later<ToolResult>(async (cancelled) => {
+        // What goes on with a person's answer was let through when it began.
+        const refusal = run.answer ? null : await gate(hooks, run);
         if (refusal) return refusal;
         if (cancelled()) return { ok: false, text: "The call was cancelled before it began." };
-        const { cancel, outcome } = tools.run(run, live);
+        held.flight = tools.run(run, live);
+        const { cancel, outcome } = held.flight;
         if (!afterToolCall) return { cancel, outcome };
         const after = (r: ToolResult) =>
-          open(hooks, "afterToolCall", () => afterToolCall(run, r), r);
+          r.asks ? r : open(hooks, "afterToolCall", () => afterToolCall(run, r), r);
         return { cancel, outcome: outcome.then(after) };
       });
+      return { ...flight, spent: () => held.flight?.spent?.() };
     },
   };
 }

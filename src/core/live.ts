@@ -4,6 +4,8 @@
  * W1  What may be the beginning of a tag is held back until it is told; at most a tag's length is late.
  * W2  Nothing is lost but the tags: `text` and `thinking` together are what came.
  */
+import type { LiveFrame } from "./ports.ts";
+
 const OPEN = /<(think|thinking)>/;
 const CLOSE = { think: "</think>", thinking: "</thinking>" } as const;
 type Tag = keyof typeof CLOSE;
@@ -47,4 +49,12 @@ export function splitLive(): (piece: string) => Heard {
       inside = inside ? null : (mark.slice(1, -1) as Tag);
     }
   };
+}
+
+/** What of it is sent: thinking always, text where the phase speaks live. */
+export function framesOf({ text, thinking }: Heard, id: string, liveText: boolean): LiveFrame[] {
+  const frames: LiveFrame[] = [];
+  if (thinking) frames.push({ event: "thinking_delta", data: { message_id: id, text: thinking } });
+  if (text && liveText) frames.push({ event: "message_delta", data: { message_id: id, text } });
+  return frames;
 }

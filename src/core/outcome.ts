@@ -1,18 +1,22 @@
 /** What the flow asks for (`Act`) and what it takes in (`Outcome`). A new kind of either starts here. */
 
 import type { Call } from "./call.ts";
+import type { Errand } from "./errand.ts";
 import type { Delivery, FileInfo } from "./events.ts";
 import type { Boundary, MemoryName, Row } from "./memory.ts";
 import type { ModelFailure, Reply } from "./ports.ts";
 import type { Listed } from "./servers.ts";
 import type { Settings, SettingsLayer } from "./settings.ts";
 import type { ToolResult } from "./tool.ts";
+import type { Usage } from "./usage.ts";
 
 export type Act =
   | { type: "rest" }
   /** Everything that must happen is under way. */
   | { type: "hold" }
   | { type: "sleep"; until: number }
+  /** To be sent off, whatever else there is to do: what follows is asked for again. */
+  | { type: "errands"; errands: Errand[] }
   /** The turn's MCP servers are to be asked for their tools. */
   | { type: "prepare"; key: string }
   | { type: "ask"; key: string }
@@ -43,7 +47,9 @@ export type Outcome =
   | { type: "prepared"; era: number; listed: Listed[] }
   | { type: "replied"; era: number; reply: Reply; inputChars: number }
   | { type: "model_failed"; era: number; failure: ModelFailure; inputChars: number }
-  | { type: "ran"; era: number; callId: string; result: ToolResult }
+  | { type: "ran"; era: number; callId: string; result: ToolResult; spent?: Usage | undefined }
+  /** `to`: the session that it made; null: none, or it could not be done. */
+  | { type: "errand"; id: string; to: string | null }
   | { type: "repaired"; memory: MemoryName; rows: Row[] }
   | { type: "compacted"; memory: MemoryName; boundary: Boundary; from: number }
   | { type: "patched"; title?: string; pinned?: boolean; settings?: SettingsLayer }

@@ -1,5 +1,6 @@
 /** What people say to a session: a message that starts a turn, joins the queue or answers; an answer; a yes or no. */
 
+import { asking, decidedFor } from "./asking.ts";
 import { advance, takeAnswer } from "./batch.ts";
 import { allot, allowMore } from "./budget.ts";
 import { batchOf, endCall, isOpen, patchCall } from "./calls.ts";
@@ -104,16 +105,20 @@ export function decided(
   const { wait, returnTo } = d.s;
   if (!wait || wait.kind === "question" || !returnTo) return false;
   allot(d, left);
+  const specialist = asking(d, wait);
   draft.emit(d, "answer", { wait_id: wait.wait_id, approved, client_id: clientId });
   d.client = { id: clientId, seq: d.s.seq, as: "answer" };
   Object.assign(d.s, { wait: null, returnTo: null, restarts: 0 });
-  if (wait.kind === "budget" && !approved) {
+  if (wait.kind === "budget" && !approved && !specialist) {
     turn.stopTurn(d);
     return true;
   }
   draft.setStatus(d, "running", returnTo);
-  if (wait.kind === "approval") allowed(d, approved, wait.tool_call_id ?? "");
+  if (specialist) decidedFor(d, specialist, approved);
+  else if (wait.kind === "approval") allowed(d, approved, wait.tool_call_id ?? "");
   else allowMore(d);
+  const changed = d.s.queue.some((q) => q.delivery === "replan");
+  if (changed && approved && wait.kind === "approval") onlyThis(d, wait.tool_call_id ?? "");
   // A change of plan that came meanwhile leaves nothing of the old one but the call that was just allowed.
   if (wait.kind === "budget" || !approved) readReplans(d);
   advance(d);
@@ -127,7 +132,6 @@ function allowed(d: Draft, approved: boolean, id: string): void {
   if (!call) throw new Error("the call that waits is missing");
   if (!approved) return endCall(d, call, { ok: false, text: NOT_RUN.denied });
   patchCall(d, call.id, { approved: true });
-  if (d.s.queue.some((q) => q.delivery === "replan")) onlyThis(d, id);
 }
 
 /** Of the open calls only this one is still to run. */

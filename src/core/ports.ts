@@ -1,6 +1,7 @@
 /**
  * The only ways out of the core. Each port says in one sentence whether it may throw and be called twice.
  */
+import type { Errand } from "./errand.ts";
 import type { Delivery, ErrorCode, Event } from "./events.ts";
 import type { About } from "./hooks.ts";
 import type { MemoryName, Row } from "./memory.ts";
@@ -9,6 +10,7 @@ import type { Listed, Server } from "./servers.ts";
 import type { Session } from "./session.ts";
 import type { JsonObject, ToolResult } from "./tool.ts";
 import type { Stage } from "./trace.ts";
+import type { Usage } from "./usage.ts";
 
 /** One request to a model: the body is the exact JSON text, `messages` last. */
 export interface ModelRequest {
@@ -81,6 +83,8 @@ export interface ToolRun {
   args: JsonObject;
   /** It was started before a crash: look for it before starting it again. */
   reopened: boolean;
+  /** What a person has said to what it asked when it was run last; that it was taken in may be known out there already. */
+  answer?: { id: string; approved: boolean };
   /** For a service that can tell a repeated request from a new one. Effects alone have it. */
   idempotencyKey?: string;
   timeoutMs: number;
@@ -90,17 +94,27 @@ export interface ToolRun {
   maxChars: number;
 }
 
+/** A tool at work. What others spend on it is known before it ends. */
+export interface ToolFlight extends Flight<ToolResult> {
+  spent?(): Usage | undefined;
+}
+
 /**
  * A failure is a result with `ok: false`. It rejects only when the platform failed under the call: the object is then
  * to die, and the call follows its recovery. Called once per dispatch.
  */
 export interface Tools {
-  run(run: ToolRun, live: (text: string) => void): Flight<ToolResult>;
+  run(run: ToolRun, live: (text: string) => void): ToolFlight;
 }
 
 /** Never rejects: a server that cannot be used is absent, with the reason. May be asked again. */
 export interface Servers {
   list(servers: readonly Server[]): Flight<Listed[]>;
+}
+
+/** Never rejects. Called again for the same errand, after a crash, it finds it done; null: it could not be done. */
+export interface Errands {
+  run(errand: Errand): Promise<{ to: string | null }>;
 }
 
 /** Frames that are sent and never stored. */
@@ -146,6 +160,7 @@ export interface Ports {
   model: Model;
   tools: Tools;
   servers: Servers;
+  errands: Errands;
   clock: Clock;
   /** Somebody is connected who could be asked for an approval; never throws. */
   attended(): boolean;

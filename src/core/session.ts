@@ -5,6 +5,7 @@
  * M3  `state` is written with every commit; `plan`, `queue`, `settings` and `turn` only when they changed.
  */
 import type { Batch, Done } from "./call.ts";
+import type { Errand } from "./errand.ts";
 import type { Delivery, ErrorCode, FileInfo, Phase, Status, Step, Wait } from "./events.ts";
 import type { Spent } from "./ledger.ts";
 import type { Boundary, MemoryName } from "./memory.ts";
@@ -173,6 +174,7 @@ export interface State {
   squeeze: MemoryName[];
   /** The model call that was out when that was asked for; -1: none. */
   squeezeFrom: number;
+  errands: Errand[];
 }
 
 export interface Session extends State {
@@ -263,6 +265,7 @@ const BLANK: Session = {
   error: null,
   squeeze: [],
   squeezeFrom: -1,
+  errands: [],
   plan: null,
   queue: [],
   settings: {},

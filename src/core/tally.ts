@@ -1,6 +1,7 @@
 /** What a turn has come to, read off its events: the Worker and every client tell it alike. */
-import { addCost } from "./cost.ts";
 import type { Event, EventData } from "./events.ts";
+import { addUsage } from "./ledger.ts";
+import { NO_USAGE, type Usage } from "./usage.ts";
 import type { TurnResult } from "./wire.ts";
 
 export class Tally {
@@ -10,15 +11,8 @@ export class Tally {
   #attachments: TurnResult["attachments"] = [];
   #wait: TurnResult["wait"] = null;
   #error: TurnResult["error"];
-  readonly #usage: TurnResult["usage"] = {
-    model_calls: 0,
-    tool_calls: 0,
-    input_tokens: 0,
-    output_tokens: 0,
-    cached_tokens: 0,
-    measured: true,
-    cost_usd: null,
-  };
+  #usage = NO_USAGE;
+  #to: string | undefined;
 
   /** `after`: the seq before the turn's first event. */
   constructor(after: number) {
@@ -32,7 +26,8 @@ export class Tally {
     if (e.event === "wait") this.#wait = e.data;
     if (e.event === "answer") this.#wait = null;
     if (e.event === "error") this.#error = { code: e.data.code, message: e.data.message };
-    if (e.event === "tool" && e.data.status === "called") this.#usage.tool_calls += 1;
+    if (e.event === "moved") this.#to = e.data.to;
+    if (e.event === "tool" && e.data.status === "called") this.#called(e.data);
     if (e.event === "usage") this.#spend(e.data);
     if (e.event !== "status_update") return null;
     const { status } = e.data;
@@ -43,24 +38,31 @@ export class Tally {
     this.#message = content;
     this.#attachments = attachments;
   }
-  #spend(u: EventData<"usage">): void {
-    this.#usage.model_calls += 1;
-    this.#usage.input_tokens += u.input_tokens;
-    this.#usage.output_tokens += u.output_tokens;
-    this.#usage.cached_tokens += u.cached_tokens;
-    this.#usage.measured &&= u.measured;
-    this.#usage.cost_usd = addCost(this.#usage.cost_usd, u.cost_usd ?? null);
+  #called({ usage }: EventData<"tool">): void {
+    this.#add({ tool_calls: 1 });
+    if (usage) this.#add(usage);
+  }
+  #spend({ role: _, model: __, cost_usd = null, ...tokens }: EventData<"usage">): void {
+    this.#add({ model_calls: 1, ...tokens, cost_usd });
+  }
+  #add(more: Partial<Usage>): void {
+    this.#usage = addUsage(this.#usage, { ...NO_USAGE, ...more });
   }
 
+  /** What it has taken so far. */
+  get usage(): Usage {
+    return this.#usage;
+  }
   result(outcome: TurnResult["outcome"]): TurnResult {
     return {
       outcome,
       message: this.#message,
       attachments: this.#attachments,
       wait: this.#wait,
-      usage: { ...this.#usage },
+      usage: this.#usage,
       last_seq: this.seq,
       ...(this.#error ? { error: this.#error } : {}),
+      ...(this.#to === undefined ? {} : { moved_to: this.#to }),
     };
   }
 }

@@ -29,6 +29,7 @@ interface Words {
   cutAnswer: string;
   sandbox: Record<"sandbox_starting" | "sandbox_restored", string>;
   approve(tool: string): string;
+  specialist(name: string, text: string): string;
   toolLeftOut(list: string): string;
   serversLeftOut(servers: { name: string; why: Absence }[]): string;
   mcpToolsLeftOut(tools: Omitted[]): string;
@@ -110,6 +111,7 @@ const EN: Words = {
   mcpToolsLeftOut: (tools) =>
     `Tools of MCP servers left out: ${inOneLine(tools, (t) => `${t.tool} (${OMITTED_EN[t.why]})`)}.`,
   approve: (tool) => `May ${tool} be run?`,
+  specialist: (name, text) => `The specialist ${name} asks: ${text}`,
   sandbox: {
     sandbox_starting: "The sandbox is starting; this can take a moment.",
     sandbox_restored:
@@ -160,6 +162,7 @@ const ZH: Words = {
   mcpToolsLeftOut: (tools) =>
     `已略去的 MCP 工具:${inOneLine(tools, (t) => `${t.tool}(${OMITTED_ZH[t.why]})`)}。`,
   approve: (tool) => `是否允许运行 ${tool}?`,
+  specialist: (name, text) => `专员 ${name} 询问:${text}`,
   sandbox: {
     sandbox_starting: "沙箱正在启动,可能需要一点时间。",
     sandbox_restored:

@@ -6,7 +6,6 @@
  *     search or a missing file are observations: the call succeeded.
  */
 import type { FileInfo } from "./events.ts";
-import type { Usage } from "./usage.ts";
 
 export type JsonObject = { [key: string]: unknown };
 
@@ -48,11 +47,26 @@ export interface ToolResult {
   text: string;
   /** What the `tool` event shows, by toolkit (contract 4). */
   content?: JsonObject;
-  /** What others have spent on it, for the session's own count. */
-  spent?: Usage;
+  /** It is not over: a person has to decide first, and then it is called again with what they said. */
+  asks?: Asks;
   /** Attachments that a terminal call named and that exist. */
   files?: FileInfo[];
 }
+
+/** What a specialist waits for, and the person in front of its parent has to decide. */
+export interface Asks {
+  /** Names the wait out there: the answer goes back with it. */
+  id: string;
+  kind: "approval" | "budget";
+  /** The profile that asks. */
+  who: string;
+  text: string;
+  /** What it wants to run. */
+  tool?: { function: string; args: JsonObject };
+}
+
+/** Its work goes on in a session of its own, with a model of its own. */
+export const isDelegate = (call: { toolkit: string }): boolean => call.toolkit === "delegate";
 
 /** Toolkits whose successful calls count as work for `complete_step`. */
 export const WORK_TOOLKITS: ReadonlySet<string> = new Set([

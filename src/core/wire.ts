@@ -53,6 +53,8 @@ export const PatchBody = z.object({
   title: z.string().max(500).optional(),
   pinned: z.boolean().optional(),
   settings: SettingsBody.optional(),
+  /** Names this session from now on, whichever it named before. */
+  key: z.string().min(1).max(500).optional(),
 });
 export const ForkBody = z.object({ after_seq: z.int().min(0).optional() });
 export const MessageBody = z.object({
@@ -149,6 +151,8 @@ export interface TurnResult {
   usage: Usage;
   last_seq: number;
   error?: { code: string; message: string };
+  /** `/new`: the session in this one's place. */
+  moved_to?: string;
 }
 
 export type ServerFrame =

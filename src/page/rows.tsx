@@ -1,12 +1,16 @@
 /** What stands in the timeline besides steps: people, prose, questions that were answered, notices. */
+
+import { useContext } from "preact/hooks";
 import type { AskItem, EndItem, ErrorItem, ProseItem, Row, UserItem } from "../client/index.ts";
 import type { Delivery } from "../core/events.ts";
+import { Acts } from "./acts.ts";
 import { Attachments } from "./attachments.tsx";
 import { Icon } from "./icons.tsx";
 import { memo } from "./memo.ts";
 import { nextStep } from "./next-step.ts";
 import { QueuedTag } from "./queued.tsx";
 import { Replan } from "./replan.tsx";
+import { sessionHref } from "./route.ts";
 import { RowTools } from "./row-tools.tsx";
 import { type StringKey, t } from "./strings.ts";
 import { Sum } from "./sum.tsx";
@@ -44,6 +48,8 @@ export const RowView = memo(function RowView(props: Props) {
       return props.open ? null : <Asked row={row} />;
     case "note":
       return <p class="line">{row.text}</p>;
+    case "moved":
+      return <Moved to={row.to} />;
     case "nudge":
       return <p class="line">{t("nudge", { reason: row.reason.replace(/_/g, " ") })}</p>;
     case "review":
@@ -122,6 +128,18 @@ function Asked({ row }: { row: AskItem }) {
       </p>
       <Attachments files={answer?.attachments ?? []} />
     </article>
+  );
+}
+
+/** Whoever reads a share has no way there. */
+function Moved({ to }: { to: string }) {
+  const acts = useContext(Acts);
+  return (
+    acts && (
+      <p class="line">
+        <a href={sessionHref(to)}>{t("movedTo")}</a>
+      </p>
+    )
   );
 }
 

@@ -29,6 +29,8 @@ export interface Outbox {
   send(text: string, files?: Attached[]): void;
   retry(id: string): void;
   discard(id: string): void;
+  /** It was sent from here. */
+  isMine(id: string): boolean;
   /** Frames were folded in, up to that seq. */
   arrived(frames: Frame[], lastSeq: number): void;
 }
@@ -46,6 +48,8 @@ function stillPending(list: Pending[], lastSeq: number, ids: readonly string[] =
 export function useOutbox(session: string, live: { current: Connection | null }): Outbox {
   const [pending, setPending] = useState<Pending[]>([]);
   const seen = useRef(0);
+  const mine = useRef(new Set<string>());
+  const isMine = useCallback((id: string) => mine.current.has(id), []);
   const mark = (id: string, change: Partial<Pending>) =>
     setPending((list) =>
       stillPending(
@@ -65,6 +69,7 @@ export function useOutbox(session: string, live: { current: Connection | null })
   };
   const send = (text: string, files: Attached[] = []) => {
     const fresh: Pending = { id: newId(), text, files, seq: null, problem: null };
+    mine.current.add(fresh.id);
     setPending((list) => [...list, fresh]);
     dispatch(fresh);
   };
@@ -78,7 +83,7 @@ export function useOutbox(session: string, live: { current: Connection | null })
     seen.current = lastSeq;
     setPending((list) => stillPending(list, lastSeq, clientIds(frames)));
   }, []);
-  return { pending, send, retry, discard, arrived };
+  return { pending, send, retry, discard, isMine, arrived };
 }
 
 function giveBack(session: string, text: string): void {

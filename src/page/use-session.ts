@@ -13,10 +13,11 @@ import {
 } from "../client/index.ts";
 import { api, errorWords } from "./api.ts";
 import { painter } from "./paint.ts";
+import { goTo } from "./route.ts";
 import { t } from "./strings.ts";
 import { type Outbox, useOutbox } from "./use-outbox.ts";
 
-export interface LiveSession extends Omit<Outbox, "arrived"> {
+export interface LiveSession extends Omit<Outbox, "arrived" | "isMine"> {
   id: string;
   view: View;
   /** The first frame has come. */
@@ -39,7 +40,7 @@ export function useSession(id: string): LiveSession {
   const [rebuilt, setRebuilt] = useState(0);
   const live = useRef<Connection | null>(null);
   const latest = useRef(EMPTY_VIEW);
-  const { arrived, ...outbox } = useOutbox(id, live);
+  const { arrived, isMine, ...outbox } = useOutbox(id, live);
 
   useEffect(() => {
     let undrawn: Frame[] = [];
@@ -54,6 +55,7 @@ export function useSession(id: string): LiveSession {
       const next = reduceAll(latest.current, frames);
       latest.current = next;
       undrawn.push(...frames);
+      for (const to of frames.flatMap((frame) => movedTo(frame, isMine))) goTo(to);
       paint.soon(next.lastSeq < (next.snapshot?.last_seq ?? 0));
     };
     const onState = (next: ConnectionState) => {
@@ -81,6 +83,12 @@ export function useSession(id: string): LiveSession {
   const ready = view.snapshot !== null;
   const state = { id, view, ready, connection, gone, rebuilt };
   return { ...state, ...outbox, answer, stop, editQueued };
+}
+
+/** Where `/new` leads whoever has typed it; other readers of the session stay where they are. */
+function movedTo(frame: Frame, isMine: (id: string) => boolean): string[] {
+  const own = frame.type === "event" && frame.event === "moved" && isMine(frame.data.client_id);
+  return own ? [frame.data.to] : [];
 }
 
 /** Null: done, and the log will tell of it. Else why not, in words. */

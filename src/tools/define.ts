@@ -18,6 +18,7 @@ import {
   type ToolSpec,
   WORK_TOOLKITS,
 } from "../core/tool.ts";
+import type { Usage } from "../core/usage.ts";
 import type { Box } from "./box.ts";
 import type { Browser } from "./browser-port.ts";
 import type { Search } from "./search.ts";
@@ -46,6 +47,10 @@ export interface ToolContext {
   web?: Web;
   /** The search provider, where one is configured. */
   search?: Search;
+  /** Told what others have spent on the call so far, all in all. */
+  spend?: (sum: Usage) => void;
+  /** What a person has said to what it asked (`asks`) when it was run last. */
+  answer?: { id: string; approved: boolean };
   /** Output for people, as it comes; not stored. */
   live: (text: string) => void;
   /** Aborted when the user stops or the time is over. */

@@ -31,7 +31,7 @@ const ERROR_CHARS = 2_000;
 
 export type RunPorts = Pick<
   ToolContext,
-  "box" | "browser" | "delegate" | "files" | "live" | "search" | "signal" | "web"
+  "box" | "browser" | "delegate" | "files" | "live" | "search" | "signal" | "spend" | "web"
 >;
 
 export async function runTool(
@@ -45,7 +45,7 @@ export async function runTool(
     seen.text = (seen.text + text).slice(-2 * PARTIAL_CHARS);
     ports.live(clean(text));
   };
-  const { id, reopened, idempotencyKey, maxChars } = run;
+  const { id, reopened, answer, idempotencyKey, maxChars } = run;
   const timeoutMs = tool.unhurried
     ? LIMITS.unhurriedMs
     : Math.min(run.timeoutMs, tool.timeoutMs ?? run.timeoutMs);
@@ -54,11 +54,14 @@ export async function runTool(
   const ctx: ToolContext = {
     ...ports,
     ...{ live, signal: cut.signal, id, reopened, timeoutMs, maxChars },
+    ...(answer ? { answer } : {}),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
   try {
     const ended = await Promise.race([attempts(tool, run, ctx), cut.late]);
     const result = ended ?? abandoned(tool.name, timeoutMs, cut.timedOut(), seen.text);
+    // It is not over: what there is to tell is told with its end.
+    if (ended?.asks) return ended;
     const news = ports.box.news();
     return tidy(news ? { ...result, text: `${news}\n${result.text}` } : result, maxChars);
   } finally {

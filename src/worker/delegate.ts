@@ -2,31 +2,38 @@
  * A specialist at work: a child session that belongs to one tool call.
  *
  * E1  Its id follows from the call, so after a crash it is found again; the task is said once and never run twice.
- * E2  It is bound by what binds its parent: denied tools, limits, what is left of the budget. It delegates nothing.
- * E3  Nobody sits in front of it: it cannot ask, and a tool that needs an approval is refused there.
- * E4  A stop of the parent stops it. It is not listed, and goes an hour after its end.
+ * E2  It is bound by what binds its parent: denied tools, limits, its share of what is left of the budget. It
+ *     delegates nothing.
+ * E3  Nobody sits in front of it: it asks no questions. What it may not decide itself (an approval, a budget) is asked
+ *     on its parent's behalf: both wait, hibernated, and the answer goes down when the call is run again.
+ * E4  A stop of the parent stops it (errands.ts), a delete deletes it (children.ts). It is not listed, and goes an hour
+ *     after its end.
  */
 import type { FileStore } from "../adapters/files/store.ts";
+import { shareOf } from "../core/budget.ts";
 import { head, titleFrom } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
-import { type Amounts, type Session, settingsOf } from "../core/session.ts";
+import { type Session, settingsOf } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import { mergeSettings, patchLayer } from "../core/settings-merge.ts";
-import type { ToolResult } from "../core/tool.ts";
+import type { Asks, ToolResult } from "../core/tool.ts";
 import type { TurnResult } from "../core/wire.ts";
 import type { Box } from "../tools/box.ts";
 import type { Task, ToolContext } from "../tools/define.ts";
 import { resolvePath } from "../tools/paths.ts";
+import { type Children, childId } from "./children.ts";
 import { profiles } from "./config.ts";
 import type { Bindings } from "./env.ts";
 import { awaitTurn } from "./feed.ts";
-import { base32, newSessionId, type SessionStub, sessionStub } from "./ids.ts";
+import { newSessionId, type SessionStub, sessionStub } from "./ids.ts";
 import { unwrap } from "./problem.ts";
+import type { Ack } from "./requests.ts";
 
 export interface Parent {
   env: Bindings;
   files: FileStore;
   box: Box;
+  children: Children;
   session(): Session;
 }
 
@@ -34,28 +41,17 @@ const STOPPED = "The specialist was stopped.";
 /** Files that come back. */
 const MOST_FILES = 50;
 
-async function childId(parent: string, call: string): Promise<string> {
-  const text = new TextEncoder().encode(`delegate ${parent} ${call}`);
-  return base32(new Uint8Array(await crypto.subtle.digest("SHA-256", text)).slice(0, 26));
-}
-
 /** What its parent works with, the profile over it; of tools, limits and budget whatever is stricter. */
 function childSettings(s: Session, profile: SettingsLayer): SettingsLayer {
-  const { model, provider, locale, instructions, prices, limits, budget, tools, mcp } =
-    settingsOf(s);
-  const left = (most: number | null, what: keyof Amounts, least = 1) =>
-    most === null ? null : Math.max(least, most - (s.used[what] - s.allowedFrom[what]));
+  const { model, provider, locale, instructions, prices, limits, tools, mcp } = settingsOf(s);
   const bounds: SettingsLayer = {
     limits,
-    budget: {
-      maxTokens: left(budget.maxTokens, "tokens"),
-      maxToolCalls: left(budget.maxToolCalls, "tools"),
-      maxCostUsd: left(budget.maxCostUsd, "cost", 1e-6),
-    },
+    budget: shareOf(s),
     tools: {
       enabled: tools.enabled,
       approval: { ...tools.approval, message_ask_user: "deny" },
-      unattended: "block",
+      // Whether anybody is there is its parent's to know.
+      unattended: "wait",
     },
   };
   const strictest = mergeSettings([profile, bounds]);
@@ -126,12 +122,61 @@ function told(result: TurnResult | null): Pick<ToolResult, "ok" | "text"> {
   }
 }
 
-export async function delegate(parent: Parent, task: Task, ctx: ToolContext): Promise<ToolResult> {
-  const { env } = parent;
+/** What it waits for, where a person can decide that; questions it does not ask. */
+function asked(result: TurnResult | null, who: string): Asks | null {
+  const wait = result?.outcome === "waiting" ? result.wait : null;
+  if (!wait || wait.kind === "question") return null;
+  const { wait_id: id, kind, text, tool } = wait;
+  return { id, kind, who, text, ...(tool ? { tool } : {}) };
+}
+
+/** Makes the child, or finds it again, with the files that go with the task. */
+async function child(parent: Parent, task: Task, ctx: ToolContext, given: string[]) {
+  const { env, files, children } = parent;
   const s = parent.session();
-  const known = profiles(env);
-  const profile = Object.hasOwn(known, task.profile) ? known[task.profile] : undefined;
-  if (!profile) {
+  const id = await childId(s.id, ctx.id);
+  const stub = sessionStub(env, id);
+  const start = {
+    id,
+    owner: s.owner,
+    epoch: newSessionId().slice(0, 12),
+    mode: "workflow" as const,
+    title: titleFrom(task.task, LIMITS.titleChars),
+    settings: childSettings(s, profiles(env)[task.profile] ?? {}),
+    ephemeral: true,
+    parent: s.id,
+    host: s.host,
+  };
+  children.note(id);
+  const { view } = unwrap(await stub.create(start));
+  if (view.run === 0) {
+    for (const path of given) {
+      unwrap(await stub.writeFile(s.owner, path, files.read(path) ?? new Uint8Array()));
+    }
+  }
+  return { id, stub, owner: s.owner };
+}
+
+/** Says the task, and what a person has decided since; both count once. The turn is heard from its beginning. */
+async function goOn(
+  stub: SessionStub,
+  owner: string,
+  { task }: Task,
+  { id, answer }: ToolContext,
+): Promise<Pick<Ack, "seq" | "from">> {
+  const { seq, from } = unwrap(await stub.say(owner, { id, text: task, route: "task" }));
+  if (!answer) return { seq, from };
+  const { id: wait_id, approved } = answer;
+  const told = await stub.answer(owner, { id: `${id} ${wait_id}`, wait_id, approved });
+  // Somebody was there before: it goes on with what they said.
+  return told.ok || told.problem.code === "already_answered"
+    ? { seq: told.ok ? told.value.seq : seq, from }
+    : unwrap(told);
+}
+
+export async function delegate(parent: Parent, task: Task, ctx: ToolContext): Promise<ToolResult> {
+  const known = profiles(parent.env);
+  if (!Object.hasOwn(known, task.profile)) {
     const names = Object.keys(known).join(", ");
     return { ok: true, text: `There is no profile ${task.profile}. There are: ${names}.` };
   }
@@ -139,54 +184,33 @@ export async function delegate(parent: Parent, task: Task, ctx: ToolContext): Pr
   if ("missing" in given) {
     return { ok: true, text: `There is no file ${given.missing}; nothing was handed over.` };
   }
-  const id = await childId(s.id, ctx.id);
-  const stub = sessionStub(env, id);
-  const stop = () => stub.stop(s.owner, newSessionId()).catch(() => null);
-  const onAbort = () => void stop();
-  const start = {
-    id,
-    owner: s.owner,
-    epoch: newSessionId().slice(0, 12),
-    mode: "workflow" as const,
-    title: titleFrom(task.task, LIMITS.titleChars),
-    settings: childSettings(s, profile),
-    ephemeral: true,
-    parent: s.id,
-    host: s.host,
+  const { id, stub, owner } = await child(parent, task, ctx, given.paths);
+  const stop = () => stub.stop(owner, newSessionId()).catch(() => null);
+  const stopped = async (): Promise<ToolResult> => {
+    await stop();
+    return { ok: false, text: STOPPED };
   };
-  const { view } = unwrap(await stub.create(start));
-  if (view.run === 0) {
-    for (const path of given.paths) {
-      unwrap(await stub.writeFile(s.owner, path, parent.files.read(path) ?? new Uint8Array()));
-    }
-  }
-  ctx.signal.addEventListener("abort", onAbort);
-  try {
-    if (ctx.signal.aborted) {
-      // It may have been at work since before a crash.
-      await stop();
-      return { ok: false, text: STOPPED };
-    }
-    const ack = unwrap(await stub.say(s.owner, { id: ctx.id, text: task.task, route: "task" }));
-    // A stop that came while the task was on its way has met a session at rest.
-    if (ctx.signal.aborted) await stop();
-    const result = await awaitTurn(stub, s.owner, ack, ctx.timeoutMs / 1000);
-    if (!result || result.outcome === "waiting") await stop();
-    // What it has made until a stop is nobody's: the turn that wanted it is over.
-    if (ctx.signal.aborted) return { ok: false, text: STOPPED };
-    const { brought, left } = await bringBack(parent, stub, s.owner, given.paths);
-    const { ok, text } = told(result);
-    const notes = [
-      ...(brought.length > 0 ? [`[files that came back: ${brought.join(", ")}]`] : []),
-      ...(left.length > 0 ? [`[files that were not brought over: ${left.join(", ")}]`] : []),
-    ];
-    return {
-      ok,
-      text: [text, ...notes].join("\n"),
-      content: { result: head(text, LIMITS.eventOutputChars), session_id: id, files: brought },
-      ...(result ? { spent: result.usage } : {}),
-    };
-  } finally {
-    ctx.signal.removeEventListener("abort", onAbort);
-  }
+  // It may have been at work since before a crash.
+  if (ctx.signal.aborted) return stopped();
+  const ack = await goOn(stub, owner, task, ctx);
+  const result = await awaitTurn(stub, owner, ack, ctx.timeoutMs / 1000, {
+    heard: (_, spent) => ctx.spend?.(spent),
+    signal: ctx.signal,
+  });
+  // What it has made until a stop is nobody's. A stop while the task was on its way has met a session at rest.
+  if (ctx.signal.aborted) return stopped();
+  const asks = asked(result, task.profile);
+  if (asks) return { ok: true, text: "", asks };
+  if (!result || result.outcome === "waiting") await stop();
+  const { brought, left } = await bringBack(parent, stub, owner, given.paths);
+  const { ok, text } = told(result);
+  const notes = [
+    ...(brought.length > 0 ? [`[files that came back: ${brought.join(", ")}]`] : []),
+    ...(left.length > 0 ? [`[files that were not brought over: ${left.join(", ")}]`] : []),
+  ];
+  return {
+    ok,
+    text: [text, ...notes].join("\n"),
+    content: { result: head(text, LIMITS.eventOutputChars), session_id: id, files: brought },
+  };
 }

@@ -125,12 +125,12 @@ export class DirectoryObject extends DurableObject<Bindings> {
     this.#make();
     const bound = key === undefined || fresh ? undefined : this.#bound(key);
     if (bound) return yes({ existing: bound });
-    const problem = spentOf(quotas, this.#held(), ["sessions", "storedBytes"]);
+    // Made again after a crash, it is listed already, and may have been at work since.
+    const listed = this.#row(info.id) !== undefined;
+    const problem = listed ? null : spentOf(quotas, this.#held(), ["sessions", "storedBytes"]);
     if (problem) return { ok: false, problem };
-    if (key !== undefined) {
-      this.#sql.exec("INSERT OR REPLACE INTO keys (key, id) VALUES (?, ?)", key, info.id);
-    }
-    this.#put(info, null, NO_WEIGHT);
+    if (key !== undefined) await this.bind(key, info.id);
+    if (!listed) this.#put(info, null, NO_WEIGHT);
     return yes({ existing: null });
   }
   /** Whether a session is this owner's, as far as it is listed. */
@@ -140,6 +140,11 @@ export class DirectoryObject extends DurableObject<Bindings> {
   /** The keys of one session are another's from now on. */
   async rebind(from: string, to: string): Promise<void> {
     if (this.#made()) this.#sql.exec("UPDATE keys SET id = ? WHERE id = ?", to, from);
+  }
+  /** A key names this session, whichever it named before. */
+  async bind(key: string, id: string): Promise<void> {
+    this.#make();
+    this.#sql.exec("INSERT OR REPLACE INTO keys (key, id) VALUES (?, ?)", key, id);
   }
   #bound(key: string): string | undefined {
     return this.#sql.exec<{ id: string }>("SELECT id FROM keys WHERE key = ?", key).toArray()[0]
@@ -235,6 +240,7 @@ type Called =
   | "admit"
   | "lists"
   | "add"
+  | "bind"
   | "rebind"
   | "update"
   | "remove"

@@ -8,6 +8,7 @@ import { hookedModel, hookedTools } from "../core/hooked.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Box } from "../tools/box.ts";
 import type { Bindings } from "./env.ts";
+import { errandsPort } from "./errands.ts";
 import { HOOKS } from "./hooks.ts";
 import { kitOf } from "./kit.ts";
 import { outsideOf, toolsPort } from "./outside.ts";
@@ -56,6 +57,7 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
       tools: hookedTools(toolsPort(outside), HOOKS),
       trace: HOOKS.trace,
       servers,
+      errands: errandsPort(env, () => store.session()),
       attended: () => sockets.attended,
       live: (frame) => sockets.live(frame),
       wake,

@@ -4,6 +4,7 @@
  */
 import type { Event } from "../core/events.ts";
 import { Tally } from "../core/tally.ts";
+import type { Usage } from "../core/usage.ts";
 import type { ServerFrame, TurnResult } from "../core/wire.ts";
 import type { SessionStub } from "./ids.ts";
 
@@ -82,27 +83,45 @@ export function wordsOf(
   return tally.result("completed");
 }
 
-/** One socket's worth of waiting: the result, or null when the socket closed or the time is over. */
+export interface Listening {
+  /** Called with each event, and what the turn has spent by then. */
+  heard?: (event: Event, spent: Usage) => void;
+  /** Aborted when nobody wants to know any longer. */
+  signal?: AbortSignal;
+}
+
+/**
+ * One socket's worth of waiting: the result, or null when the socket closed or the time is over. A wait that was
+ * answered since is none.
+ */
 function hear(
   ws: WebSocket,
   tally: Tally,
   seq: number,
   ms: number,
-  heard: (event: Event) => void,
+  { heard, signal }: Listening,
 ): Promise<TurnResult | null> {
   return new Promise((resolve) => {
     const finish = (result: TurnResult | null) => {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", leave);
       ws.close(1000, "done");
       resolve(result);
     };
-    const timer = setTimeout(() => finish(null), ms);
-    ws.addEventListener("close", () => finish(null));
+    const leave = () => finish(null);
+    const timer = setTimeout(leave, ms);
+    signal?.addEventListener("abort", leave);
+    ws.addEventListener("close", leave);
+    /** The newest event when the socket was opened: up to there it is past. */
+    let known = 0;
+    let rests: TurnResult["outcome"] | null = null;
     listen(ws, (frame) => {
+      if (frame.type === "hello" || frame.type === "reset") known = frame.last_seq;
       if (frame.type !== "event" || frame.seq <= tally.seq) return;
-      heard(frame);
       const outcome = tally.take(frame);
-      if (outcome && frame.seq >= seq) finish(tally.result(outcome));
+      heard?.(frame, tally.usage);
+      if (frame.event === "status_update") rests = frame.seq >= seq ? outcome : null;
+      if (rests && (rests !== "waiting" || frame.seq >= known)) finish(tally.result(rests));
     });
   });
 }
@@ -116,14 +135,15 @@ export async function awaitTurn(
   owner: string,
   ack: { seq: number; from: number },
   seconds: number,
-  heard: (event: Event) => void = () => {},
+  listening: Listening = {},
 ): Promise<TurnResult | null> {
   const tally = new Tally(ack.from - 1);
   const deadline = Date.now() + seconds * 1000;
-  for (let left = seconds * 1000; left > 0; left = deadline - Date.now()) {
+  const over = () => listening.signal?.aborted === true;
+  for (let left = seconds * 1000; left > 0 && !over(); left = deadline - Date.now()) {
     const ws = await connect(stub, owner, `after=${tally.seq}&attends=0`).catch(() => null);
-    const result = ws && (await hear(ws, tally, ack.seq, left, heard));
-    if (result) return result;
+    const result = ws && (await hear(ws, tally, ack.seq, left, listening));
+    if (result || over()) return result;
     await scheduler.wait(Math.min(RETRY_MS, Math.max(0, deadline - Date.now())));
   }
   return null;

@@ -26,6 +26,9 @@ import { Webhook } from "./webhook.ts";
 /** Sleeps shorter than this are slept in memory; longer ones by the alarm, so that the object may go. */
 const SHORT_SLEEP_MS = 2_000;
 
+/** Something goes on, or is to: the wake job stays. */
+const works = ({ status, errands }: Session): boolean => status === "running" || errands.length > 0;
+
 export interface Unpacked {
   engine: Engine;
   /** Lines that were left out. */
@@ -144,21 +147,28 @@ export class Host {
     engine.drive.kick();
     if (engine.store.session().status !== "running") await engine.rest();
     // A job that fails three times is given up by the lifecycle, so a list that cannot be told must not fail it.
-    const told = engine.store.session().status === "running" || (await this.#tell());
+    const told = works(engine.store.session()) || (await this.#tell());
     await this.#armWebhook();
     // Read again: whoever spoke while the list was told has relied on this very job.
-    const { status, retry } = engine.store.session();
-    if (status === "running" || !told) return { rescheduleAt: Jobs.next(retry?.at) };
+    const s = engine.store.session();
+    if (works(s) || !told) return { rescheduleAt: Jobs.next(s.retry?.at) };
     this.jobs.ended();
+    await this.#goLater(s);
     return undefined;
   }
 
+  async #goLater({ ephemeral, status }: Session): Promise<void> {
+    const ended = status !== "waiting" && status !== "idle";
+    if (ephemeral && ended) await this.jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
+  }
   /** An ephemeral session goes an hour after its last turn, unless it works or waits. Unlisted first: no ghost stays. */
   async #expire(engine: Engine): Promise<{ rescheduleAt: number } | undefined> {
     const s = engine.store.session();
     // The job of a copy that was whole when its maker died.
     if (!s.ephemeral) return undefined;
-    const busy = s.status === "running" || s.status === "waiting";
+    // At the end of its turn it is seen to anew.
+    if (s.status === "waiting") return undefined;
+    const busy = s.status === "running";
     const due = (busy ? Date.now() : Date.parse(s.updated_at)) + LIMITS.ephemeralMs;
     if (due > Date.now()) return { rescheduleAt: due };
     try {
@@ -210,7 +220,8 @@ export class Host {
     this.sockets.events(events, ended ? { session_id: session.id, run: session.run } : null);
     const renamed = session.title !== before.title || session.pinned !== before.pinned;
     if (ended) this.#webhook.note(change);
-    if (ended) this.#ctx.waitUntil(this.#rest());
+    const freed = works(before) && !works(session);
+    if (ended || freed) this.#ctx.waitUntil(this.#rest());
     else if (changed || renamed || this.list.spentMuch(session)) this.#ctx.waitUntil(this.#tell());
   }
   /** Files came or went. */
@@ -225,12 +236,10 @@ export class Host {
     await engine.rest();
     await this.#armWebhook();
     const told = await this.#tell();
-    const { status, ephemeral } = engine.store.session();
-    if (!told || status === "running" || this.#engine !== engine) return;
+    const s = engine.store.session();
+    if (!told || works(s) || this.#engine !== engine) return;
     await this.jobs.disarm();
-    if (ephemeral && status !== "waiting") {
-      await this.jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
-    }
+    await this.#goLater(s);
   }
 
   async #armWebhook(): Promise<void> {

@@ -43,6 +43,11 @@ export function newSessionId(): string {
 
 /** Names an incarnation of a session's log. */
 export const newEpoch = (): string => newSessionId().slice(0, 12);
+/** The id of a session that follows from something that happens once: asked for again, it is the same. */
+export async function derivedId(...from: string[]): Promise<string> {
+  const text = new TextEncoder().encode(JSON.stringify(from));
+  return base32(new Uint8Array(await crypto.subtle.digest("SHA-256", text)).slice(0, 26));
+}
 
 export const SESSION_ID = /^[a-z2-7]{26}$/;
 

@@ -95,7 +95,8 @@ async function turnOf(
   ctx: ServerContext,
 ): Promise<CallToolResult> {
   const stub = sessionStub(caller.env, session_id);
-  const result = seconds > 0 && (await awaitTurn(stub, caller.owner, ack, seconds, reporter(ctx)));
+  const result =
+    seconds > 0 && (await awaitTurn(stub, caller.owner, ack, seconds, { heard: reporter(ctx) }));
   if (!result) return standing(session_id, caller);
   return reply({ ...result, session_id, status: result.outcome }, caller);
 }

@@ -12,15 +12,16 @@ import { type AddressRules, refusalOf } from "../adapters/web/address.ts";
 import { guardedWeb } from "../adapters/web/web.ts";
 import type { FileInfo } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
-import type { Flight, Tools } from "../core/ports.ts";
+import type { ToolFlight, Tools } from "../core/ports.ts";
 import { serversOf } from "../core/servers.ts";
 import { settingsOf } from "../core/session.ts";
 import { isTerminal } from "../core/terminal.ts";
-import type { ToolResult } from "../core/tool.ts";
+import type { Usage } from "../core/usage.ts";
 import type { Box } from "../tools/box.ts";
 import type { Browser } from "../tools/browser-port.ts";
 import { type RunPorts, runTool, TOOLS, type Tool } from "../tools/index.ts";
 import { resolvePath } from "../tools/paths.ts";
+import { Children } from "./children.ts";
 import { addressRules, privateHosts, sandboxOf, VERSION } from "./config.ts";
 import { delegate } from "./delegate.ts";
 import type { Bindings } from "./env.ts";
@@ -41,7 +42,7 @@ export interface OutsideParts {
   notice(code: BoxNotice): void;
 }
 
-type Ports = Omit<RunPorts, "live" | "signal">;
+type Ports = Omit<RunPorts, "live" | "signal" | "spend">;
 
 export interface Outside {
   box: Box;
@@ -56,7 +57,7 @@ export interface Outside {
 }
 
 export function outsideOf(parts: OutsideParts): Outside {
-  const { env, store, files, fileInfo } = parts;
+  const { ctx, env, store, files, fileInfo } = parts;
   const { host } = store.session();
   const rules = addressRules(env, host);
   const box = boxOf(parts, rules);
@@ -66,6 +67,8 @@ export function outsideOf(parts: OutsideParts): Outside {
     allow: privateHosts(env),
     version: VERSION,
   });
+  const children = new Children(ctx.storage.kv);
+  const session = () => store.session();
   const setup = searchSetup(env);
   const ports: Ports = {
     box,
@@ -73,8 +76,8 @@ export function outsideOf(parts: OutsideParts): Outside {
     web: guardedWeb(rules),
     ...(setup.type === "on" ? { search: setup.search } : {}),
     ...(browser ? { browser } : {}),
-    delegate: (task, ctx) =>
-      delegate({ env, files, box, session: () => store.session() }, task, ctx),
+    delegate: (task, context) =>
+      children.during(delegate({ env, files, box, children, session }, task, context)),
   };
   const others = () => [browser?.rest(), servers.rest()];
   return {
@@ -89,7 +92,7 @@ export function outsideOf(parts: OutsideParts): Outside {
       await Promise.all([box.rest(), ...others()]);
     },
     async destroy() {
-      await Promise.all([box.destroy(), ...others()]);
+      await Promise.all([children.remove(env, session()), box.destroy(), ...others()]);
     },
   };
 }
@@ -134,7 +137,7 @@ function browserOf({ ctx, env, files }: OutsideParts, rules: AddressRules): Brow
 
 export function toolsPort({ ports, serverTool, fileInfo }: Outside): Tools {
   return {
-    run(run, live): Flight<ToolResult> {
+    run(run, live): ToolFlight {
       if (isTerminal(run.name)) {
         const found = attachments(run.args.attachments, fileInfo);
         return { outcome: Promise.resolve({ ok: true, text: "", files: found }), cancel: () => {} };
@@ -145,8 +148,16 @@ export function toolsPort({ ports, serverTool, fileInfo }: Outside): Tools {
         return { outcome: Promise.resolve({ ok: false, text }), cancel: () => {} };
       }
       const controller = new AbortController();
-      const given = { ...ports, live, signal: controller.signal };
-      return { outcome: runTool(tool, run, given), cancel: () => controller.abort() };
+      let spent: Usage | undefined;
+      const spend = (sum: Usage) => {
+        spent = sum;
+      };
+      const given = { ...ports, live, spend, signal: controller.signal };
+      return {
+        outcome: runTool(tool, run, given),
+        cancel: () => controller.abort(),
+        spent: () => spent,
+      };
     },
   };
 }

@@ -183,7 +183,10 @@ function wasAsked(store: SessionStore, waitId: string): boolean {
 }
 
 /** Title, pin and the session's own settings; refused when the settings would grow beyond their bound. */
-export function patch(engine: Engine, { settings, ...change }: PatchBody): Answer<null> {
+export function patch(
+  engine: Engine,
+  { settings, ...change }: Omit<PatchBody, "key">,
+): Answer<null> {
   const layer = settings && patchedLayer(engine.store.session().settings, settings);
   if (layer && !layer.ok) return layer;
   engine.drive.keep({ type: "patched", ...change, ...(layer ? { settings: layer.value } : {}) });
@@ -213,9 +216,10 @@ export function requeue(engine: Engine, id: string, change: QueueBody | null): A
   return yes(null);
 }
 
-export function stop(engine: Engine, id: string): Answer<Ack> {
+export function stop(engine: Engine, id: string, dry: boolean): Answer<Ack> {
   const known = engine.store.client(id);
   if (known) return ackOf(engine, known, true);
+  if (dry) return fine(id, []);
   return keep(engine, { type: "stopped", clientId: id });
 }
 

@@ -10,7 +10,7 @@ import { DurableObject } from "cloudflare:workers";
 import { Lifecycle, type LifecycleJobContext } from "agents/lifecycle";
 import { LIMITS } from "../core/limits.ts";
 import { restOf } from "../core/rest.ts";
-import { type Mode, type NewSession, newSession } from "../core/session.ts";
+import { type NewSession, newSession } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import type {
   AnswerBody,
@@ -30,6 +30,7 @@ import type { Pass } from "./link.ts";
 import { pack, restingPoint } from "./pack.ts";
 import { type Answer, HttpProblem, NO_SESSION, type Problem, yes } from "./problem.ts";
 import { type Ack, answer, type Page, page, patch, requeue, say, stop } from "./requests.ts";
+import { type Origin, originOf } from "./rotation.ts";
 import * as shares from "./shares.ts";
 import { leave } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
@@ -76,14 +77,11 @@ export class SessionObject extends DurableObject<Bindings> {
   }
 
   /** What a new session in its place begins with; secrets included, so never for a reply. */
-  async origin(owner: string): Promise<Answer<{ mode: Mode; settings: SettingsLayer }>> {
-    return this.#for(owner, ({ store }) => {
-      const { mode, settings } = store.session();
-      return yes({ mode, settings });
-    });
+  async origin(owner: string): Promise<Answer<Origin>> {
+    return this.#for(owner, ({ store }) => yes(originOf(store.session())));
   }
 
-  async patch(owner: string, change: PatchBody): Promise<Answer<SessionView>> {
+  async patch(owner: string, change: Omit<PatchBody, "key">): Promise<Answer<SessionView>> {
     return this.#changed(owner, (engine) => patch(engine, change));
   }
   /** Changes a message that waits, or takes it back (null). */
@@ -102,7 +100,10 @@ export class SessionObject extends DurableObject<Bindings> {
     return this.#working(owner, (engine, pass) => answer(engine, body, pass));
   }
   async stop(owner: string, id: string): Promise<Answer<Ack>> {
-    return this.#for(owner, (engine) => stop(engine, id));
+    // One that waits has no job; what is to be told to others by a stop needs one.
+    const waits = this.#host.mine(owner)?.store.session().status === "waiting";
+    if (waits) return this.#working(owner, (engine, pass) => stop(engine, id, pass === null));
+    return this.#for(owner, (engine) => stop(engine, id, false));
   }
   async events(owner: string, after: number, epoch: string, limit: number): Promise<Answer<Page>> {
     return this.#for(owner, (engine) => yes(page(engine.store, after, epoch, limit)));

@@ -8,13 +8,14 @@ import type * as z from "zod";
 import { titleFrom } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
 import { newSession } from "../core/session.ts";
-import type { CreateBody, SessionView } from "../core/wire.ts";
+import type { CreateBody, PatchBody, SessionView } from "../core/wire.ts";
 import { checkSearch, knownProfile, outerLayers } from "./config.ts";
 import { directoryStub } from "./directory.ts";
 import type { Bindings } from "./env.ts";
 import { newEpoch, newSessionId, sessionStub } from "./ids.ts";
 import { NO_SESSION, unwrap } from "./problem.ts";
 import { quotasOf } from "./quotas.ts";
+import { rotate } from "./rotation.ts";
 import { kept } from "./secrets.ts";
 import type { Copied, Made } from "./session.ts";
 import { checkWebhook } from "./webhook.ts";
@@ -60,16 +61,21 @@ export async function createSession(asker: Asker, body: z.infer<typeof CreateBod
   return createSession(asker, body);
 }
 
-/** A new session in the place of one that stays: its mode, its settings, and the keys that were bound to it. */
-export async function rotateSession({ env, owner, host }: Asker, id: string): Promise<SessionView> {
-  const { mode, settings } = unwrap(await sessionStub(env, id).origin(owner));
-  const directory = directoryStub(env, owner);
-  const start = { id: newSessionId(), owner, epoch: newEpoch(), mode, settings, title: "" };
-  const session = { ...start, ephemeral: false, host };
-  unwrap(await directory.add(infoOf(newSession({ ...session, at: Date.now() })), quotasOf(env)));
-  const { view } = unwrap(await sessionStub(env, start.id).create(session));
-  await directory.rebind(id, start.id);
+/** `key`: how an outside chat goes back to an earlier session. */
+export async function changeSession(
+  { env, owner }: Asker,
+  id: string,
+  { key, ...change }: z.infer<typeof PatchBody>,
+): Promise<SessionView> {
+  const view = unwrap(await sessionStub(env, id).patch(owner, change));
+  if (key !== undefined) await directoryStub(env, owner).bind(key, id);
   return view;
+}
+
+/** A new session in the place of one that stays. `/new` does the same, from inside (errands.ts). */
+export async function rotateSession({ env, owner, host }: Asker, id: string): Promise<SessionView> {
+  const origin = unwrap(await sessionStub(env, id).origin(owner));
+  return rotate(env, { ...origin, host }, newSessionId());
 }
 
 /** A session made of lines. */

@@ -183,10 +183,8 @@ describe("what each says and does", () => {
     sound(h);
   });
 
-  it("new and export say how", async () => {
-    const h = await at("/new");
-    expect(last(h)?.content).toContain("/api/sessions");
-    await h.run("/export");
+  it("export says where", async () => {
+    const h = await at("/export");
     expect(last(h)?.content).toContain("/api/sessions/s1/export");
     await h.run("/stop");
     expect(h.head.status).toBe("completed");

@@ -19,6 +19,7 @@ import {
   type Scripted,
   text,
   update,
+  type Work,
   work,
 } from "../fakes.ts";
 
@@ -35,11 +36,21 @@ interface Scenario extends Options {
   script: Scripted[];
   /** A lost failure is not a failure: the log may then lack its notice, and times differ. */
   lossy?: true;
+  /** What specialists do. */
+  specialist?: Work;
   /** What people do, each once everything before it has come to rest. */
   people: Person[];
 }
 
 const read = (path: string): [string, unknown] => ["file_read", { path }];
+const task = (profile = "tester"): [string, unknown] => [
+  "delegate_task",
+  { profile, task: "Test it" },
+];
+const ASKS: Work = {
+  asks: [{ kind: "approval", text: "May it?", tool: { function: "file_write", args: {} } }],
+  spends: { model_calls: 2, input_tokens: 30 },
+};
 const SCENARIOS: Record<string, Scenario> = {
   "one step": { script: [plan("a"), work(), complete(true)], people: [["say", "Do"]] },
   "two steps and a summary": {
@@ -252,6 +263,42 @@ const SCENARIOS: Record<string, Scenario> = {
     script: [call(read("2")), text("It says x")],
     people: [["say", "1"]],
   },
+  "a specialist at work": {
+    specialist: { spends: { model_calls: 2, input_tokens: 30 } },
+    script: [plan("a"), call(task()), complete(true)],
+    people: [["say", "Do"]],
+  },
+  "a specialist that asks, and is told yes, then no": {
+    specialist: { ...ASKS, asks: [...(ASKS.asks ?? []), ...(ASKS.asks ?? [])] },
+    script: [plan("a"), call(task()), complete(true)],
+    people: [["say", "Do"], ["steer", "be quick"], ["allow"], ["deny"]],
+  },
+  "specialists that ask beside each other": {
+    specialist: ASKS,
+    script: [plan("a"), call(task("one"), read("1"), task("two")), complete(true)],
+    people: [["say", "Do"], ["allow"], ["deny"]],
+  },
+  "a stop while a specialist waits": {
+    specialist: ASKS,
+    script: [plan("a"), call(task())],
+    people: [["say", "Do"], ["stop"]],
+  },
+  "a new session, at rest": {
+    mode: "chat",
+    script: [text("Hello.")],
+    people: [
+      ["say", "Hi"],
+      ["say", "/new"],
+    ],
+  },
+  "a new session, while a question waits": {
+    script: [plan("a"), askUser("Which?"), work(), complete(true)],
+    people: [
+      ["say", "Do"],
+      ["say", "/new and more"],
+      ["answer", "B"],
+    ],
+  },
   "a chat with a tool": {
     mode: "chat",
     script: [call(read("1")), text("It says x")],
@@ -264,7 +311,10 @@ const CLIENT = new Map<Harness, number>();
 async function act(h: Harness, [what, words = ""]: Person): Promise<void> {
   const id = `p${CLIENT.get(h) ?? 0}`;
   CLIENT.set(h, (CLIENT.get(h) ?? 0) + 1);
-  const known = () => h.events.some((e) => "client_id" in e.data && e.data.client_id === id);
+  // A stop leaves no event with its id.
+  const known = () =>
+    (what === "stop" && h.head.status === "stopped") ||
+    h.events.some((e) => "client_id" in e.data && e.data.client_id === id);
   for (let tries = 0; tries < 5 && !known(); tries++) {
     try {
       if (what === "release") {
@@ -295,6 +345,7 @@ async function play(scenario: Scenario, failAt: number[], dieAfter: number[]): P
   const h = new Harness(scenario);
   // Long enough that a small window needs compacting.
   h.tools.behaviour = (run) => ({ ok: true, text: `${run.id} ${"r".repeat(1_500)}` });
+  h.specialists.work = () => scenario.specialist ?? {};
   for (const n of failAt) h.disk.failAt.add(n);
   for (const n of dieAfter) h.disk.dieAfter.add(n);
   for (const person of scenario.people) await act(h, person);
@@ -306,7 +357,10 @@ const strip = (e: Event) => ({ ...e, ts: "" });
 function outcome(h: Harness, lossy = false) {
   if (lossy) return { events: h.log.filter((l) => !l.startsWith("notice")), effects: 0 };
   const { restarts: _, updated_at: __, ...state } = h.head;
-  return { events: h.events.map(strip), rows: h.disk.rows, state, effects: h.tools.effects.length };
+  const { children } = h.specialists;
+  const outside = { children: [...children], made: [...h.errands.made] };
+  const effects = h.tools.effects.length;
+  return { events: h.events.map(strip), rows: h.disk.rows, state, outside, effects };
 }
 
 describe.each(Object.entries(SCENARIOS))("%s", (_, scenario) => {

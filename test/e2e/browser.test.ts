@@ -115,6 +115,28 @@ describe("the page", WITH_CHROMIUM, () => {
     await context.close();
   });
 
+  it("follows /new to the new session, where its text is worked on; another tab stays, and is shown the way", async () => {
+    const { context, page } = await open();
+    await say(page, "say `echo old`");
+    await status(page, "completed");
+    const old = page.url();
+    const second = await context.newPage();
+    chromium.watch(second);
+    await second.goto(old);
+    await status(second, "completed");
+    await say(page, "/new say `echo fresh`");
+    await page.waitForURL((url) => url.href !== old);
+    await page.getByTestId("user").getByText("echo fresh").waitFor();
+    await status(page, "completed");
+    await page.locator("[data-kind=final]").getByText("fresh").first().waitFor();
+    const link = second.getByRole("link", { name: "Go to the new session" });
+    await link.waitFor();
+    assert.equal(second.url(), old);
+    await link.click();
+    await second.waitForURL(page.url());
+    await context.close();
+  });
+
   it("puts the last message back into the box to be sent again, changed", async () => {
     const { context, page } = await open();
     await say(page, "say `echo one`");

@@ -124,6 +124,20 @@ void test("piped text: one task a line, in one session; Chinese where that is sp
   assert.equal(err.match(/已完成 · 模型调用/g)?.length, 2);
 });
 
+void test("piped text: what stands after /new goes to the session that it made, and its name with it", async () => {
+  const lines = "!echo one > a.txt\n/new\n!ls a.txt || echo nothing here\n";
+  const { code, out } = await ended(chat(["--key", "moves", "--json"], lines));
+  assert.equal(code, 0);
+  const results = jsonOf(out).filter((l) => l.type === "result");
+  const [first, second, third] = results.map((r) => r.session_id);
+  assert.equal(first, second);
+  assert.notEqual(second, third);
+  assert.equal(results[1]?.moved_to, third);
+  assert.match(String(results[2]?.message), /nothing here/);
+  const after = await ended(chat(["--key", "moves", "--json", "-p", "/usage"]));
+  assert.equal(jsonOf(after.out).at(-1)?.session_id, third);
+});
+
 void test("--key gives the same session each time", async () => {
   const first = await ended(chat(["--key", "k1", "--mode", "chat", "-p", "/usage"]));
   const { id } = await newest();

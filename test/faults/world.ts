@@ -154,6 +154,7 @@ export class World {
       },
       model: this.behind ? renamed(createModelPort(env)) : createModelPort(env),
       tools: { run: (run) => this.runTool(run) },
+      errands: { run: async () => ({ to: null }) },
       servers: this.behind?.port ?? { list: () => ({ outcome: Promise.resolve([]), cancel() {} }) },
       clock: { now: () => this.now() },
       attended: () => true,

@@ -11,6 +11,7 @@ import {
 } from "../../src/client/index.ts";
 import type { Event, EventBody } from "../../src/core/events.ts";
 import { DEFAULTS } from "../../src/core/settings.ts";
+import { NO_USAGE } from "../../src/core/usage.ts";
 import type { SessionView } from "../../src/core/wire.ts";
 
 const at = (seq: number) => new Date(Date.UTC(2026, 0, 1) + seq * 1000).toISOString();
@@ -408,4 +409,31 @@ describe("what a turn took", () => {
     expect(sums[1]?.workedMs).toBe(5_000);
     expect(view.usage.model_calls).toBe(3);
   });
+
+  it("counts what a specialist has spent, which its call tells", () => {
+    const more = { ...NO_USAGE, model_calls: 3, tool_calls: 2, input_tokens: 50, cost_usd: 0.25 };
+    const tool = { tool_call_id: "c", name: "delegate", function: "delegate_task", args: {} };
+    const view = fold(
+      stamp([
+        user("u", "one"),
+        status("running", "planning"),
+        usage,
+        { event: "tool", data: { ...tool, status: "calling" } },
+        { event: "tool", data: { ...tool, status: "called", ok: true, usage: more } },
+        done("completed"),
+      ]),
+    );
+    const own = usage.event === "usage" ? usage.data.input_tokens : 0;
+    expect(view.turnUsage).toMatchObject({
+      model_calls: 4,
+      tool_calls: 3,
+      input_tokens: own + 50,
+    });
+    expect(view.usage).toEqual(view.turnUsage);
+  });
+});
+
+it("says where it goes on", () => {
+  const view = fold(stamp([{ event: "moved", data: { to: "other", client_id: "n" } }]));
+  expect(view.items).toMatchObject([{ kind: "moved", to: "other" }]);
 });

@@ -6,9 +6,11 @@ import { afterEach, beforeEach, describe, expect, vi } from "vitest";
 import { Client, failureOf, it } from "./support/client.ts";
 import { atRest, type Crash, type Kind, lasting, plant, settle } from "./support/crash.ts";
 import {
+  answer,
   askUser,
   call,
   complete,
+  delegate,
   deliver,
   plan,
   review,
@@ -17,6 +19,7 @@ import {
   update,
   write,
 } from "./support/replies.ts";
+import { specialist } from "./support/specialist.ts";
 import type { Scripted } from "./support/upstream.ts";
 
 // A crash is logged, and these are meant.
@@ -32,6 +35,8 @@ interface Scenario {
   mode?: "chat";
   answer?: string;
   settings?: Record<string, unknown>;
+  /** What the specialist says. */
+  specialist?: Scripted[];
   /** What people do afterwards, each at rest: a message, or a yes to what is asked. */
   people?: ({ id: string; text: string; delivery?: string } | "yes")[];
 }
@@ -84,6 +89,12 @@ const SCENARIOS: Record<string, Scenario> = {
     script: [plan("a"), write(), complete()],
     people: ["yes"],
   },
+  "a specialist that asks for an approval": {
+    settings: { tools: { approval: { file_write: "ask" } } },
+    specialist: [write("made.txt"), answer("Tested.")],
+    script: [plan("a"), delegate(), complete()],
+    people: ["yes"],
+  },
   "a chat with a tool": {
     mode: "chat",
     script: [read("none.txt"), text("There is no such file.")],
@@ -108,8 +119,11 @@ interface Played {
   crash: Crash;
   log: unknown;
   requests: string[];
+  /** Requests of the specialist. */
+  expert: string[];
 }
 async function play(scenario: Scenario, n = 0, kind: Kind = "fail"): Promise<Played> {
+  const expert = scenario.specialist ? specialist(scenario.specialist) : null;
   const client = await Client.create(scenario.script, {
     mode: scenario.mode ?? "agent",
     ...(scenario.settings ? { settings: scenario.settings } : {}),
@@ -130,7 +144,9 @@ async function play(scenario: Scenario, n = 0, kind: Kind = "fail"): Promise<Pla
   }
   await atRest(client);
   const own = client.model.asked.map((a) => a.raw.replace(client.model.name, "test"));
-  return { client, crash, log: lasting(await client.events()), requests: [...new Set(own)] };
+  const requests = [...new Set(own)];
+  const log = lasting(await client.events());
+  return { client, crash, log, requests, expert: expert?.asked.map((a) => a.raw) ?? [] };
 }
 
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
@@ -139,12 +155,15 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
       it(`ends the same when it crashes at any commit (${kind})`, async () => {
         const calm = await play(scenario);
         expect(calm.requests).toHaveLength(scenario.script.length);
+        expect(calm.expert).toHaveLength(scenario.specialist?.length ?? 0);
         expect(calm.crash.commits).toBeGreaterThan(3);
         for (let n = 1; n <= calm.crash.commits; n++) {
-          const { crash, log, requests } = await play(scenario, n, kind);
+          const { crash, log, requests, expert } = await play(scenario, n, kind);
           expect({ n, fired: crash.fired, log }).toEqual({ n, fired: true, log: calm.log });
           // Whatever was lost is asked again byte for byte.
           expect({ n, requests }).toEqual({ n, requests: calm.requests });
+          // One specialist does the work, and does it once.
+          expect({ n, asked: expert.length }).toEqual({ n, asked: calm.expert.length });
         }
       });
     }

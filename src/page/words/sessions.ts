@@ -16,6 +16,7 @@ export const SESSIONS = {
   unpin: ["Unpin", "取消置顶"],
   forkAll: ["Copy to a new session", "复制为新会话"],
   forkHere: ["Go another way from here", "从这里另开会话"],
+  movedTo: ["Go to the new session", "前往新会话"],
   forked: ["This is a copy; the first session stays as it was.", "这是副本，原会话保持不变。"],
   export: ["Export", "导出"],
   import: ["Import a session", "导入会话"],

@@ -11,6 +11,7 @@ import { unwrap } from "../problem.ts";
 import { hostOf } from "../served.ts";
 import {
   type Asker,
+  changeSession,
   createSession,
   forkSession,
   importSession,
@@ -58,7 +59,7 @@ sessionRoutes.patch("/:id", async (c) => {
   const body = await readJson(c.req.raw, PatchBody);
   knownProfile(c.env, body.settings?.profile);
   checkWebhook(c.env, body.settings);
-  return c.json(unwrap(await sessionStub(c.env, c.req.param("id")).patch(c.var.owner, body)));
+  return c.json(await changeSession(asker(c), c.req.param("id"), body));
 });
 
 sessionRoutes.delete("/:id", async (c) => {

@@ -50,8 +50,12 @@ export async function plant(c: Client, n = 0, kind: Kind = "fail"): Promise<Cras
 function afterImports(c: Client, storage: DurableObjectStorage, abort: () => void): void {
   const query = "SELECT json FROM head WHERE part = 'state'";
   const { json } = storage.sql.exec<{ json: string }>(query).one();
-  const head = JSON.parse(json) as { status: string; batch: { calls: { name: string }[] } | null };
-  if (head.status !== "running") return abort();
+  const head = JSON.parse(json) as {
+    status: string;
+    errands: unknown[];
+    batch: { calls: { name: string }[] } | null;
+  };
+  if (head.status !== "running" || head.errands.length > 0) return abort();
   if (head.batch === null) c.model.onAsk = abort;
   else if (head.batch.calls.some((call) => call.name === "shell_exec")) setTimeout(abort, 50);
   else abort();

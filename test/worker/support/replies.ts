@@ -33,3 +33,13 @@ export const review = (
   call(["submit_review", { verdict, score: verdict === "pass" ? 9 : 3, issues, next_action }]);
 export const askUser = (question: string, options?: string[]): MockReply =>
   call(["message_ask_user", { text: question, ...(options ? { options } : {}) }]);
+/** Ends a workflow. */
+export const answer = (t: string): MockReply => call(["agent_response", { text: t }]);
+/** A specialist is to do something; of several, all at once. */
+export const delegate = (...tasks: Record<string, unknown>[]): MockReply =>
+  call(
+    ...(tasks.length > 0 ? tasks : [{}]).map((more): [string, unknown] => [
+      "delegate_task",
+      { profile: "tester", task: "Test the thing", brief: "tests", ...more },
+    ]),
+  );
