@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import * as z from "zod";
 import { createDrive, type Drive } from "../src/core/drive.ts";
 import type { Delivery, Event } from "../src/core/events.ts";
+import type { Fact } from "../src/core/facts.ts";
 import { hookedModel, hookedTools } from "../src/core/hooked.ts";
 import type { Hooks } from "../src/core/hooks.ts";
 import type { MemoryName, Row } from "../src/core/memory.ts";
@@ -361,6 +362,7 @@ export class Harness {
   readonly tools = new FakeTools();
   readonly servers = new FakeServers();
   readonly live: LiveFrame[] = [];
+  readonly facts: Fact[] = [];
   now = Date.UTC(2026, 0, 1);
   wakeAt: number | null = null;
   broken = 0;
@@ -422,6 +424,7 @@ export class Harness {
       ),
       tools: hookedTools({ run: (run) => this.tools.run(run) }, this.hooks),
       trace: this.hooks.trace,
+      tell: (fact) => void this.facts.push(fact),
       servers: { list: (servers) => this.servers.list(servers) },
       clock: { now: () => this.now },
       attended: () => this.attended,

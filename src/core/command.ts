@@ -7,6 +7,7 @@
  * C3  Their own command line needs no approval, but where the shell is denied it is denied to them too. It is never
  *     silently run twice: what a crash interrupts follows the recovery of the tool.
  */
+import { beganAt } from "./began.ts";
 import type { Call } from "./call.ts";
 import { endCall, startCall } from "./calls.ts";
 import { clean, head } from "./chars.ts";
@@ -67,7 +68,8 @@ function begin(d: Draft, o: Said): void {
   turn.beginTurn(d);
   turn.startLoop(d);
   hear(d, o, o.delivery);
-  d.s.turn = { message: clean(o.text), attachments: [], settings: o.settings };
+  const began = beganAt(d.at, d.s.usage, o);
+  d.s.turn = { message: clean(o.text), attachments: [], settings: o.settings, began };
   draft.setStatus(d, "running", "answering");
 }
 

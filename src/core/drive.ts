@@ -24,7 +24,7 @@ import { routeOf } from "./route.ts";
 import { serversOf } from "./servers.ts";
 import { settingsOf } from "./session.ts";
 import type { JsonObject } from "./tool.ts";
-import { createTracer } from "./trace.ts";
+import { createWatch } from "./watch.ts";
 
 export interface Drive {
   /** Takes in an outcome durably and starts what follows from it. Throws when it could not be stored. */
@@ -50,7 +50,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
   const { store, clock } = ports;
   const aloft = new Map<string, Aloft>();
   const sound = new Set<MemoryName>();
-  const tracer = createTracer(ports.trace);
+  const watch = createWatch(ports);
   let dead = false;
   let wakeAt: number | null = null;
 
@@ -76,9 +76,9 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
   const commit = (outcome: Outcome): Change => {
     const before = store.session();
     const change = apply(before, outcome, kit, clock.now(), ports.attended());
-    tracer.heard(outcome);
+    watch.heard(outcome);
     if (change.session !== before) store.commit(change);
-    tracer.kept(before, change);
+    watch.kept(before, change, outcome);
     sweep(change.session.era);
     return change;
   };
@@ -173,7 +173,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
       retries: limits.maxToolRetries,
       maxChars: limits.maxToolResultChars,
     };
-    tracer.runs(call);
+    watch.runs(call);
     const live = (text: string) =>
       ports.live({ event: "terminal_update", data: { tool_call_id: call.id, text } });
     const flight = ports.tools.run(request, live);
@@ -242,7 +242,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     const id = liveId(s);
     // In the air before the call: a model may speak at once.
     aloft.set(key, self);
-    tracer.asks(s, policy.role, request);
+    watch.asks(s, policy.role, request, key);
     const split = splitLive();
     const flight = ports.model.call(request, (piece) => {
       const { text, thinking } = split(piece.text ?? "");

@@ -1,6 +1,7 @@
 /** What people say to a session: a message that starts a turn, joins the queue or answers; an answer; a yes or no. */
 
 import { advance, takeAnswer } from "./batch.ts";
+import { beganAt } from "./began.ts";
 import { allowMore } from "./budget.ts";
 import { batchOf, endCall, isOpen, patchCall } from "./calls.ts";
 import { clean, head, titleFrom } from "./chars.ts";
@@ -29,7 +30,12 @@ export function said(d: Draft, o: Said): boolean {
   if (!busy) {
     turn.beginTurn(d);
     const attachments = o.attachments.map((f) => f.path);
-    d.s.turn = { message: text, attachments, settings: o.settings };
+    d.s.turn = {
+      message: text,
+      attachments,
+      settings: o.settings,
+      began: beganAt(d.at, d.s.usage, o),
+    };
     if (!d.s.titled && d.s.mode !== "agent") {
       // No title event in these modes: clients take the same words from the message.
       d.s.title = titleFrom(text, LIMITS.titleChars);

@@ -2,6 +2,7 @@
  * The only ways out of the core. Each port says in one sentence whether it may throw and be called twice.
  */
 import type { Delivery, ErrorCode, Event } from "./events.ts";
+import type { Fact } from "./facts.ts";
 import type { About } from "./hooks.ts";
 import type { MemoryName, Row } from "./memory.ts";
 import type { Hint } from "./profile.ts";
@@ -151,6 +152,8 @@ export interface Ports {
   attended(): boolean;
   /** Hears each stage of the loop, for debugging; what it throws is ignored. */
   trace?: ((stage: Stage) => void) | undefined;
+  /** Hears each fact, for logs, traces and counters; what it throws is ignored. */
+  tell?: ((fact: Fact) => void) | undefined;
   /** Sends a frame to whoever listens; never throws. */
   live(frame: LiveFrame): void;
   /** Someone must call `kick` at that time (ms since the epoch), even after a crash; null: nothing is due. */

@@ -4,6 +4,7 @@
  * M1  The head (this file's `Session`) is small; memories are rows that only a request needs.
  * M3  `state` is written with every commit; `plan`, `queue`, `settings` and `turn` only when they changed.
  */
+import type { Began } from "./began.ts";
 import type { Batch, Done } from "./call.ts";
 import type { Delivery, ErrorCode, FileInfo, Phase, Status, Step, Wait } from "./events.ts";
 import type { Spent } from "./ledger.ts";
@@ -47,6 +48,8 @@ export interface Turn {
   message: string;
   attachments: string[];
   settings: Settings;
+  /** Absent in a turn that an older program began. */
+  began?: Began;
 }
 
 /** What a turn has used of what a budget counts. */

@@ -6,7 +6,9 @@ import { isPlatformError } from "../tools/platform.ts";
 import { admit } from "./admit.ts";
 import { type App, allowedOrigin, isUpgrade } from "./auth.ts";
 import { publicConfig, VERSION } from "./config.ts";
+import { log } from "./log.ts";
 import { errorBody, HttpProblem, type Problem, problem } from "./problem.ts";
+import { logRequest } from "./request-log.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { mcpRoutes } from "./routes/mcp.ts";
@@ -23,7 +25,7 @@ const passing = (error: unknown): boolean =>
 
 function problemOf(error: unknown): Problem {
   if (error instanceof HttpProblem) return error.problem;
-  console.error("request failed", error);
+  log("error", "request_failed", {}, error);
   if (passing(error)) {
     return {
       status: 503,
@@ -40,6 +42,8 @@ function problemOf(error: unknown): Problem {
 }
 
 export const app = new Hono<App>();
+
+app.use("*", logRequest);
 
 app.onError((error, c) => {
   const problem = problemOf(error);

@@ -8,6 +8,7 @@ import { hookedModel, hookedTools } from "../core/hooked.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Box } from "../tools/box.ts";
 import type { Bindings } from "./env.ts";
+import { logFact } from "./fact-log.ts";
 import { HOOKS } from "./hooks.ts";
 import { kitOf } from "./kit.ts";
 import { outsideOf, toolsPort } from "./outside.ts";
@@ -55,6 +56,7 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
       model: hookedModel(createModelPort({ ...env }), HOOKS),
       tools: hookedTools(toolsPort(outside), HOOKS),
       trace: HOOKS.trace,
+      tell: logFact,
       servers,
       attended: () => sockets.attended,
       live: (frame) => sockets.live(frame),

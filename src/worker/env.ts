@@ -12,6 +12,10 @@ export interface Vars {
   /** Named settings, JSON. */
   PROFILES?: string;
   SANDBOX?: string;
+  /** The least that the log writes: debug, info (the default), warn, error, off. */
+  LOG_LEVEL?: string;
+  /** true: lines about exceptions hold their messages, which may quote content. */
+  LOG_CONTENT?: string;
   /** Hosts that a webhook may tell although they are private, comma-separated. */
   WEBHOOK_ALLOW_PRIVATE?: string;
   /** Private hosts (with or without a port) that MCP servers may stand on, separated by commas. */

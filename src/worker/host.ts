@@ -15,6 +15,7 @@ import { directoryStub } from "./directory.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
 import { EXPIRE, Jobs, WEBHOOK } from "./jobs.ts";
+import { log } from "./log.ts";
 import { problem } from "./problem.ts";
 import { Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
@@ -85,7 +86,7 @@ export class Host {
         return layer;
       })
       .catch((error: unknown) => {
-        console.error("the owner's settings could not be read", error);
+        log("error", "settings_unread", {}, error);
         if (this.#own) return this.#own;
         throw RESTARTING;
       })
@@ -157,7 +158,7 @@ export class Host {
     try {
       await directoryStub(this.#env, s.owner).remove(s.id);
     } catch (error) {
-      console.error("an ephemeral session could not be unlisted; tried again later", error);
+      log("error", "session_not_unlisted", { session: s.id }, error);
       return { rescheduleAt: Date.now() + LIMITS.wakeMs };
     }
     await this.remove(engine);
@@ -188,7 +189,7 @@ export class Host {
     try {
       await directoryStub(this.#env, birth.owner).remove(birth.id);
     } catch (error) {
-      console.error("a copy that broke off could not be unlisted; tried again later", error);
+      log("error", "session_not_unlisted", { session: birth.id }, error);
       return { rescheduleAt: Date.now() + LIMITS.wakeMs };
     }
     await this.remove(null);
@@ -240,7 +241,7 @@ export class Host {
       if (s) await this.#report(s);
       return true;
     } catch (error) {
-      console.error("the list of sessions could not be told; the wake job tries again", error);
+      log("error", "list_not_told", { session: this.#engine?.store.session().id }, error);
       await this.jobs.arm();
       return false;
     }
@@ -259,7 +260,7 @@ export class Host {
 
   /** The store or the platform failed under the drive: let the object die, the wake job brings it back. */
   #broken(error: unknown): void {
-    console.error("the session is restarted", error);
+    log("error", "session_restarted", { session: this.#engine?.store.session().id }, error);
     this.#engine = null;
     this.#ctx.abort("the session is restarted");
   }

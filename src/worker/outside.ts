@@ -24,6 +24,7 @@ import { resolvePath } from "../tools/paths.ts";
 import { addressRules, privateHosts, sandboxOf, VERSION } from "./config.ts";
 import { delegate } from "./delegate.ts";
 import type { Bindings } from "./env.ts";
+import { log } from "./log.ts";
 import { onLoopback } from "./served.ts";
 import type { SessionStore } from "./store.ts";
 
@@ -112,7 +113,7 @@ function boxOf({ ctx, env, store, files, notice }: OutsideParts, rules: AddressR
       try {
         notice(code);
       } catch (error) {
-        console.error("a notice of the sandbox could not be stored", error);
+        log("error", "notice_not_stored", { session: id }, error);
       }
     },
   });

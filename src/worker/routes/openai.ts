@@ -18,6 +18,7 @@ import type { App } from "../auth.ts";
 import { outerLayers } from "../config.ts";
 import { directoryStub } from "../directory.ts";
 import type { Bindings } from "../env.ts";
+import { log } from "../log.ts";
 import { badRequest, errorOf, errorResponse, OpenAIProblem, openaiError } from "../openai-error.ts";
 import { type Job, jsonReply, streamReply } from "../proxy.ts";
 import type { Form } from "../proxy-reply.ts";
@@ -105,7 +106,7 @@ function account(c: Context<App>, model: string): Job["spent"] {
     const one = { model_calls: 1, ...usage, measured: reply.usage !== null };
     const told = directoryStub(c.env, c.var.owner)
       .spend(spend({}, Date.now(), reply.model || model || "unknown", one))
-      .catch((error: unknown) => console.error("usage of the proxy could not be counted", error));
+      .catch((error: unknown) => log("error", "usage_not_counted", {}, error));
     c.executionCtx.waitUntil(told);
   };
 }

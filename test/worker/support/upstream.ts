@@ -218,9 +218,13 @@ function sse(source: Pick<Held, "take" | "over">, asked: Asked): Response {
 /** Variables of the Worker and of its objects: what is set here they see. Gives back how to undo it. */
 export function setVars(vars: Record<string, unknown>): () => void {
   const target = env as unknown as Record<string, unknown>;
+  const before = Object.keys(vars).map((name) => [name, target[name], name in target] as const);
   for (const [name, value] of Object.entries(vars)) target[name] = value;
   return () => {
-    for (const name of Object.keys(vars)) delete target[name];
+    for (const [name, value, there] of before) {
+      if (there) target[name] = value;
+      else delete target[name];
+    }
   };
 }
 
