@@ -242,9 +242,8 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     const id = liveId(s);
     // In the air before the call: a model may speak at once.
     aloft.set(key, self);
-    watch.asks(s, policy.role, request, key);
     const split = splitLive();
-    const flight = ports.model.call(request, (piece) => {
+    const flight = ports.model.call(watch.asks(s, policy.role, request, key), (piece) => {
       const { text, thinking } = split(piece.text ?? "");
       const heard = { text, thinking: (piece.thinking ?? "") + thinking };
       if (aloft.get(key) === self && hear(heard, id, policy.liveText)) self.spoke = id;

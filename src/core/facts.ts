@@ -17,6 +17,7 @@ import type { Usage } from "./usage.ts";
 
 /** Whose it is, and when it was. Times are milliseconds since the epoch. */
 interface Where {
+  /** Or the completion, for a call of the proxy. */
   session: string;
   /** The session whose call this one works on; "" for one of its own. */
   parent: string;
@@ -34,7 +35,7 @@ interface Lasted {
 
 export interface ModelCallEnded extends Lasted {
   fact: "model_call_ended";
-  mode: Mode;
+  mode: Mode | "proxy";
   role: Role;
   provider: string;
   model: string;

@@ -8,8 +8,8 @@ import type { Session } from "./session.ts";
 import { createTracer, type Tracer } from "./trace.ts";
 
 export interface Watch extends Pick<Tracer, "runs" | "heard"> {
-  /** `key` names the call within the session, the same when a crash repeats it. */
-  asks(s: Session, role: Role, request: ModelRequest, key: string): void;
+  /** `key` names the call within the session, the same when a crash repeats it. Gives back what is to be sent. */
+  asks(s: Session, role: Role, request: ModelRequest, key: string): ModelRequest;
   kept(before: Session, change: Change, outcome: Outcome): void;
 }
 
@@ -17,7 +17,8 @@ export function createWatch({
   trace,
   tell,
   clock,
-}: Pick<Ports, "trace" | "tell" | "clock">): Watch {
+  traceparent,
+}: Pick<Ports, "trace" | "tell" | "clock" | "traceparent">): Watch {
   const tracer = createTracer(trace);
   const witness = createWitness(tell, clock);
   return {
@@ -26,6 +27,8 @@ export function createWatch({
     asks(s, role, request, key) {
       tracer.asks(s, role, request);
       witness.asks(s, role, request, key);
+      const trace = traceparent?.(s, key);
+      return trace === undefined ? request : { ...request, trace };
     },
     kept(before, change, outcome) {
       tracer.kept(before, change);

@@ -31,7 +31,7 @@ const ERROR_CHARS = 2_000;
 
 export type RunPorts = Pick<
   ToolContext,
-  "box" | "browser" | "delegate" | "files" | "live" | "search" | "signal" | "web"
+  "box" | "browser" | "delegate" | "files" | "live" | "search" | "signal" | "trace" | "web"
 >;
 
 export async function runTool(

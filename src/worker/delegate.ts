@@ -167,7 +167,9 @@ export async function delegate(parent: Parent, task: Task, ctx: ToolContext): Pr
       await stop();
       return { ok: false, text: STOPPED };
     }
-    const ack = unwrap(await stub.say(s.owner, { id: ctx.id, text: task.task, route: "task" }));
+    const ack = unwrap(
+      await stub.say(s.owner, { id: ctx.id, text: task.task, route: "task", trace: ctx.trace }),
+    );
     // A stop that came while the task was on its way has met a session at rest.
     if (ctx.signal.aborted) await stop();
     const result = await awaitTurn(stub, s.owner, ack, ctx.timeoutMs / 1000);

@@ -1,5 +1,7 @@
+import type { OtlpVars } from "../adapters/otlp/setup.ts";
+
 /** The Worker's bindings and variables. Variables that nobody set are absent, never empty strings to rely on. */
-export interface Vars {
+export interface Vars extends OtlpVars {
   AUTH_TOKENS?: string;
   AUTH_TOKEN?: string;
   /** Comma-separated: the first signs the page's cookie, all are believed. */

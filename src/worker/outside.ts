@@ -25,6 +25,7 @@ import { addressRules, privateHosts, sandboxOf, VERSION } from "./config.ts";
 import { delegate } from "./delegate.ts";
 import type { Bindings } from "./env.ts";
 import { log } from "./log.ts";
+import { type Observer, turnOf } from "./observe.ts";
 import { onLoopback } from "./served.ts";
 import type { SessionStore } from "./store.ts";
 
@@ -38,6 +39,7 @@ export interface OutsideParts {
   store: SessionStore;
   files: FileStore;
   fileInfo(path: string): FileInfo | null;
+  header: Observer["header"];
   /** Something that people should know of happened out there. May throw: the store may not take it. */
   notice(code: BoxNotice): void;
 }
@@ -49,6 +51,8 @@ export interface Outside {
   servers: McpServers;
   /** What every tool is given. */
   ports: Ports;
+  /** `traceparent` for what is asked on behalf of a call; undefined where nothing is traced. */
+  traceOf(call: string): string | undefined;
   /** A tool of one of the turn's MCP servers, as it was when the turn began. */
   serverTool(name: string): Tool | undefined;
   fileInfo(path: string): FileInfo | null;
@@ -80,6 +84,7 @@ export function outsideOf(parts: OutsideParts): Outside {
   const others = () => [browser?.rest(), servers.rest()];
   return {
     ...{ box, servers, ports, fileInfo },
+    traceOf: (call) => parts.header(turnOf(store.session()), call),
     serverTool(name) {
       const s = store.session();
       const stored = s.toolbox?.find((t) => t.name === name);
@@ -133,7 +138,7 @@ function browserOf({ ctx, env, files }: OutsideParts, rules: AddressRules): Brow
   });
 }
 
-export function toolsPort({ ports, serverTool, fileInfo }: Outside): Tools {
+export function toolsPort({ ports, serverTool, fileInfo, traceOf }: Outside): Tools {
   return {
     run(run, live): Flight<ToolResult> {
       if (isTerminal(run.name)) {
@@ -146,7 +151,7 @@ export function toolsPort({ ports, serverTool, fileInfo }: Outside): Tools {
         return { outcome: Promise.resolve({ ok: false, text }), cancel: () => {} };
       }
       const controller = new AbortController();
-      const given = { ...ports, live, signal: controller.signal };
+      const given = { ...ports, live, signal: controller.signal, trace: traceOf(run.id) };
       return { outcome: runTool(tool, run, given), cancel: () => controller.abort() };
     },
   };

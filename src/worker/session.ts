@@ -26,7 +26,17 @@ import * as files from "./files.ts";
 import { Host } from "./host.ts";
 import { pack, restingPoint } from "./pack.ts";
 import { type Answer, HttpProblem, NO_SESSION, type Problem, yes } from "./problem.ts";
-import { type Ack, answer, type Page, page, patch, requeue, say, stop } from "./requests.ts";
+import {
+  type Ack,
+  answer,
+  type Message,
+  type Page,
+  page,
+  patch,
+  requeue,
+  say,
+  stop,
+} from "./requests.ts";
 import * as shares from "./shares.ts";
 import { leave } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
@@ -88,7 +98,7 @@ export class SessionObject extends DurableObject<Bindings> {
     return this.#changed(owner, (engine) => requeue(engine, id, change));
   }
 
-  async say(owner: string, body: MessageBody & { id: string }): Promise<Answer<Ack>> {
+  async say(owner: string, body: Message): Promise<Answer<Ack>> {
     return this.#with(owner, (_, own) =>
       this.#working(owner, (engine, dry) =>
         say(engine, this.#layers(engine, own, body), body, dry),

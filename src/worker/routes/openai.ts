@@ -8,6 +8,7 @@ import {
   providers,
   resolve,
 } from "../../adapters/model/providers.ts";
+import { traceHeader } from "../../adapters/otlp/ids.ts";
 import type { Ask } from "../../core/complete.ts";
 import { estimated, spend } from "../../core/ledger.ts";
 import { SettingsLayer } from "../../core/settings.ts";
@@ -19,8 +20,10 @@ import { outerLayers } from "../config.ts";
 import { directoryStub } from "../directory.ts";
 import type { Bindings } from "../env.ts";
 import { log } from "../log.ts";
+import { observe } from "../observe.ts";
 import { badRequest, errorOf, errorResponse, OpenAIProblem, openaiError } from "../openai-error.ts";
 import { type Job, jsonReply, streamReply } from "../proxy.ts";
+import { watchedModel } from "../proxy-facts.ts";
 import type { Form } from "../proxy-reply.ts";
 import { parseJson, readBytes } from "../validate.ts";
 
@@ -111,6 +114,13 @@ function account(c: Context<App>, model: string): Job["spent"] {
   };
 }
 
+/** Whoever runs the deployment hears of each call to the model. */
+function watched(c: Context<App>, job: Job, id: string): Job {
+  const observer = observe(c.env, (work) => c.executionCtx.waitUntil(work));
+  const trace = traceHeader(c.req.header("traceparent"));
+  return { ...job, model: watchedModel(job.model, observer, id, trace) };
+}
+
 /** The practice model is one only where it answers. */
 const models = (env: Bindings) => {
   const standIn = defaultProvider({ ...env }) === "practice";
@@ -131,9 +141,10 @@ openaiRoutes.use("*", async (c, next) => {
 
 openaiRoutes.post("/chat/completions", async (c) => {
   const body = await readBody(c.req.raw);
-  const job = jobOf(c.env, body, c.req.raw.signal, account(c, body.model ?? ""));
+  const id = `chatcmpl-${randomName(24)}`;
+  const job = watched(c, jobOf(c.env, body, c.req.raw.signal, account(c, body.model ?? "")), id);
   const form: Form = {
-    id: `chatcmpl-${randomName(24)}`,
+    id,
     created: Math.floor(Date.now() / 1000),
     model: job.ask.target.model,
     includeUsage: body.stream_options?.include_usage === true,
