@@ -150,6 +150,8 @@ export const LIMITS = {
   boxSleepS: 300,
   /** Milliseconds after which an unattended drive is looked after by the alarm. */
   wakeMs: 30_000,
+  /** Milliseconds that a health check waits for a provider. */
+  reachMs: 3_000,
   /** Spans of a trace: how many wait at the most and go in one request, how often and how long that is tried. */
   traceWaiting: 1_024,
   traceBatch: 128,

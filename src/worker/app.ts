@@ -5,7 +5,8 @@ import { FETCH_MARK } from "../adapters/web/fetch.ts";
 import { isPlatformError } from "../tools/platform.ts";
 import { admit } from "./admit.ts";
 import { type App, allowedOrigin, isUpgrade } from "./auth.ts";
-import { publicConfig, VERSION } from "./config.ts";
+import { publicConfig } from "./config.ts";
+import { health } from "./health.ts";
 import { log } from "./log.ts";
 import { errorBody, HttpProblem, type Problem, problem } from "./problem.ts";
 import { logRequest } from "./request-log.ts";
@@ -99,7 +100,7 @@ app.use("/api/*", async (c, next) => (isUpgrade(c) ? next() : crossOrigin(c, nex
 app.use("/v1/*", crossOrigin);
 app.use("/mcp", crossOrigin);
 
-app.get("/api/health", (c) => c.json({ ok: true, version: VERSION }));
+app.get("/api/health", health);
 app.route("/api", accessRoutes);
 app.route("/api/shared", sharedRoutes);
 

@@ -24,6 +24,8 @@ export interface Vars extends OtlpVars {
   MCP_ALLOW_PRIVATE?: string;
   /** Cloudflare Browser Rendering, where it is bound. */
   BROWSER?: Fetcher;
+  /** Workers Analytics Engine, where a dataset is bound. */
+  ANALYTICS?: AnalyticsEngineDataset;
   SEARCH_PROVIDER?: string;
   SEARCH_API_KEY?: string;
   SEARCH_BASE_URL?: string;

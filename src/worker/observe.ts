@@ -2,6 +2,7 @@
  * What becomes of facts: lines of the log always, spans and counters where the deployment has a place for them.
  *
  * N1  Without a destination nothing is made, kept or sent.
+ * N2  Telling never throws: what cannot be told is said in the log, and the work goes on.
  */
 import { createExporter, type Exporter } from "../adapters/otlp/exporter.ts";
 import { headerFor, type Turn } from "../adapters/otlp/ids.ts";
@@ -10,6 +11,7 @@ import { spanOf } from "../adapters/otlp/spans.ts";
 import type { Fact } from "../core/facts.ts";
 import type { Session } from "../core/session.ts";
 import { VERSION } from "./config.ts";
+import { pointOf } from "./counters.ts";
 import type { Bindings } from "./env.ts";
 import { logFact } from "./fact-log.ts";
 import { log } from "./log.ts";
@@ -25,7 +27,13 @@ export function observe(env: Bindings, waitUntil: (work: Promise<void>) => void)
   return {
     tell(fact) {
       logFact(fact);
-      if (exporter) trace(exporter, fact);
+      try {
+        if (exporter) trace(exporter, fact);
+        const point = env.ANALYTICS ? pointOf(fact) : null;
+        if (point) env.ANALYTICS?.writeDataPoint(point);
+      } catch (error) {
+        log("error", "fact_not_told", { fact: fact.fact }, error);
+      }
     },
     header: (turn, key) => (exporter ? headerFor(turn, key) : undefined),
   };
