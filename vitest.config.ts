@@ -28,6 +28,8 @@ export default defineConfig({
             // The real container's object cannot run here.
             main: "./test/worker/support/entry.ts",
             wrangler: { configPath: "./wrangler.toml" },
+            // Tests of the log state their own.
+            miniflare: { bindings: { LOG_LEVEL: "error" } },
             verbose: false,
           }),
         ],
@@ -43,7 +45,7 @@ export default defineConfig({
               ssr: {
                 enabled: true,
                 include: [
-                  ...["openai/core/streaming", "hono", "zod"],
+                  ...["openai/core/streaming", "hono", "hono/route", "zod"],
                   ...["@modelcontextprotocol/client", "@modelcontextprotocol/server"],
                 ],
               },

@@ -8,6 +8,7 @@ import * as z from "zod";
 import { createDrive, type Drive } from "../src/core/drive.ts";
 import type { Errand } from "../src/core/errand.ts";
 import type { Delivery, Event } from "../src/core/events.ts";
+import type { Fact } from "../src/core/facts.ts";
 import { hookedModel, hookedTools } from "../src/core/hooked.ts";
 import type { Hooks } from "../src/core/hooks.ts";
 import type { MemoryName, Row } from "../src/core/memory.ts";
@@ -445,6 +446,7 @@ export class Harness {
   readonly specialists = new FakeSpecialists();
   readonly errands = new FakeErrands(this.specialists);
   readonly live: LiveFrame[] = [];
+  readonly facts: Fact[] = [];
   now = Date.UTC(2026, 0, 1);
   wakeAt: number | null = null;
   broken = 0;
@@ -515,6 +517,7 @@ export class Harness {
       ),
       errands: this.errands,
       trace: this.hooks.trace,
+      tell: (fact) => void this.facts.push(fact),
       servers: { list: (servers) => this.servers.list(servers) },
       clock: { now: () => this.now },
       attended: () => this.attended,

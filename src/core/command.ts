@@ -8,6 +8,7 @@
  *     silently run twice: what a crash interrupts follows the recovery of the tool.
  * C4  `/new` is an errand: one message makes one new session, whatever crashes, and is answered when it is there.
  */
+import { beganAt } from "./began.ts";
 import type { Call } from "./call.ts";
 import { endCall, startCall } from "./calls.ts";
 import { clean, head } from "./chars.ts";
@@ -94,7 +95,8 @@ function begin(d: Draft, o: Said): void {
   turn.beginTurn(d);
   turn.startLoop(d);
   hear(d, o, o.delivery);
-  d.s.turn = { message: clean(o.text), attachments: [], settings: o.settings };
+  const began = beganAt(d.at, d.s.usage, o);
+  d.s.turn = { message: clean(o.text), attachments: [], settings: o.settings, began };
   draft.setStatus(d, "running", "answering");
 }
 

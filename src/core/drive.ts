@@ -22,7 +22,7 @@ import { aboutOf, buildRequest, shorten, TOO_LONG } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import { serversOf } from "./servers.ts";
 import { settingsOf } from "./session.ts";
-import { createTracer } from "./trace.ts";
+import { createWatch } from "./watch.ts";
 
 export interface Drive {
   /** Takes in an outcome durably and starts what follows from it. Throws when it could not be stored. */
@@ -43,7 +43,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
   const { store, clock } = ports;
   const aloft = new Map<string, Aloft>();
   const sound = new Set<MemoryName>();
-  const tracer = createTracer(ports.trace);
+  const watch = createWatch(ports);
   let dead = false;
   let wakeAt: number | null = null;
 
@@ -70,9 +70,9 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     const before = store.session();
     const around = { at: clock.now(), attended: ports.attended(), spending: spendingOf(aloft) };
     const change = apply(before, outcome, kit, around);
-    tracer.heard(outcome);
+    watch.heard(outcome);
     if (change.session !== before) store.commit(change);
-    tracer.kept(before, change);
+    watch.kept(before, change, outcome);
     sweep(change.session.era);
     return change;
   };
@@ -170,7 +170,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
   function run(call: Call): void {
     const { era } = store.session();
     if (call.copyOf !== undefined) return repeat(call, call.copyOf);
-    tracer.runs(call);
+    watch.runs(call);
     const live = (text: string) =>
       ports.live({ event: "terminal_update", data: { tool_call_id: call.id, text } });
     const flight = ports.tools.run(toolRunOf(store, call), live);
@@ -231,9 +231,8 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     const id = liveId(s);
     // In the air before the call: a model may speak at once.
     aloft.set(key, self);
-    tracer.asks(s, policy.role, request);
     const split = splitLive();
-    const flight = ports.model.call(request, (piece) => {
+    const flight = ports.model.call(watch.asks(s, policy.role, request, key), (piece) => {
       const { text, thinking } = split(piece.text ?? "");
       const heard = { text, thinking: (piece.thinking ?? "") + thinking };
       if (aloft.get(key) !== self) return;

@@ -160,6 +160,16 @@ export const LIMITS = {
   beginningMs: 30_000,
   /** Milliseconds after which an unattended drive is looked after by the alarm. */
   wakeMs: 30_000,
+  /** Milliseconds that a health check waits for a provider. */
+  reachMs: 3_000,
+  /** Spans of a trace: how many wait at the most and go in one request, how often and how long that is tried. */
+  traceWaiting: 1_024,
+  traceBatch: 128,
+  traceTries: 3,
+  traceTimeoutMs: 5_000,
+  /** How long a span waits for others, and the longest pause between two tries. */
+  traceLingerMs: 1_000,
+  tracePauseMs: 5_000,
 } as const;
 
 /**

@@ -36,6 +36,8 @@ export interface Said extends Allotted {
   settings: Settings;
   /** Its sender says that it is a task, whatever it begins with. */
   plain?: boolean;
+  /** `traceparent` of whoever sends it: the turn that it begins belongs to their trace. */
+  trace?: string;
   /** What was said so far, when this may change the mode: other memories do not know it. */
   before?: string;
 }

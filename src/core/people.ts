@@ -2,6 +2,7 @@
 
 import { asking, decidedFor } from "./asking.ts";
 import { advance, takeAnswer } from "./batch.ts";
+import { beganAt } from "./began.ts";
 import { allot, allowMore } from "./budget.ts";
 import { batchOf, endCall, isOpen, patchCall } from "./calls.ts";
 import { clean, head, titleFrom } from "./chars.ts";
@@ -33,7 +34,12 @@ export function said(d: Draft, o: Said): boolean {
     turn.beginTurn(d);
     allot(d, o.left);
     const attachments = o.attachments.map((f) => f.path);
-    d.s.turn = { message: text, attachments, settings: o.settings };
+    d.s.turn = {
+      message: text,
+      attachments,
+      settings: o.settings,
+      began: beganAt(d.at, d.s.usage, o),
+    };
     if (!d.s.titled && d.s.mode !== "agent") {
       // No title event in these modes: clients take the same words from the message.
       d.s.title = titleFrom(text, LIMITS.titleChars);

@@ -3,6 +3,7 @@
  */
 import type { Errand } from "./errand.ts";
 import type { Delivery, ErrorCode, Event } from "./events.ts";
+import type { Fact } from "./facts.ts";
 import type { About } from "./hooks.ts";
 import type { MemoryName, Row } from "./memory.ts";
 import type { Hint } from "./profile.ts";
@@ -21,6 +22,8 @@ export interface ModelRequest {
   timeoutMs: number;
   /** For hooks; a call outside of a session has none. */
   about?: About;
+  /** The header `traceparent`, where calls are traced. */
+  trace?: string | undefined;
 }
 
 /** A tool call as the model wrote it: nothing of it is believed yet. */
@@ -166,6 +169,10 @@ export interface Ports {
   attended(): boolean;
   /** Hears each stage of the loop, for debugging; what it throws is ignored. */
   trace?: ((stage: Stage) => void) | undefined;
+  /** Hears each fact, for logs, traces and counters; what it throws is ignored. */
+  tell?: ((fact: Fact) => void) | undefined;
+  /** The header `traceparent` for a model call of the turn under way; undefined where nothing is traced. */
+  traceparent?(s: Session, key: string): string | undefined;
   /** Sends a frame to whoever listens; never throws. */
   live(frame: LiveFrame): void;
   /** Someone must call `kick` at that time (ms since the epoch), even after a crash; null: nothing is due. */

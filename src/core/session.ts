@@ -4,12 +4,13 @@
  * M1  The head (this file's `Session`) is small; memories are rows that only a request needs.
  * M3  `state` is written with every commit; `plan`, `queue`, `settings` and `turn` only when they changed.
  */
+import type { Began } from "./began.ts";
 import type { Batch, Done } from "./call.ts";
 import type { Errand } from "./errand.ts";
 import type { Delivery, ErrorCode, FileInfo, Phase, Status, Step, Wait } from "./events.ts";
 import type { Spent } from "./ledger.ts";
 import type { Boundary, MemoryName } from "./memory.ts";
-import type { Hint, Profile } from "./profile.ts";
+import type { Learned } from "./profile.ts";
 import type { Settings, SettingsLayer } from "./settings.ts";
 import { mergeSettings } from "./settings-merge.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -27,12 +28,6 @@ export interface Plan {
   steps: Step[];
 }
 
-/** A profile that shrank, and for what: nothing is given up twice. */
-export interface Learned {
-  profile: Profile;
-  hints: Hint[];
-}
-
 export interface Queued {
   /** The client's id of it. */
   id: string;
@@ -48,6 +43,8 @@ export interface Turn {
   message: string;
   attachments: string[];
   settings: Settings;
+  /** Absent in a turn that an older program began. */
+  began?: Began;
 }
 
 /** What a turn has used of what a budget counts. */

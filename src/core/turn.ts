@@ -41,7 +41,7 @@ export function takeUp(d: Draft, message: string, attachments: string[]): void {
     reviews: 0,
     unmet: null,
     ready: null,
-    turn: { message, attachments, settings: settingsOf(d.s) },
+    turn: { ...d.s.turn, message, attachments, settings: settingsOf(d.s) },
   });
   if (d.s.mode === "agent") {
     d.s.phase = "planning";

@@ -173,6 +173,16 @@ export type ServerFrame =
   | { type: "error"; id?: string; code: string; message: string }
   | { type: "pong" };
 
+/** One thing that the deep check of `GET /api/health` has looked at. */
+export interface HealthCheck {
+  name: string;
+  ok: boolean;
+  /** What was found. */
+  detail: string;
+  /** What to do, where it is not well. */
+  fix?: string;
+}
+
 /** What `GET /api/config` says. */
 export interface Config {
   product: string;

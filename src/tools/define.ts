@@ -64,6 +64,8 @@ export interface ToolContext {
   timeoutMs: number;
   /** Code points of the result's text; the runner cuts to it. */
   maxChars: number;
+  /** The header `traceparent` for what is asked of other services on its behalf, where calls are traced. */
+  trace?: string | undefined;
 }
 
 export interface Tool extends ToolSpec {

@@ -31,7 +31,16 @@ const ERROR_CHARS = 2_000;
 
 export type RunPorts = Pick<
   ToolContext,
-  "box" | "browser" | "delegate" | "files" | "live" | "search" | "signal" | "spend" | "web"
+  | "box"
+  | "browser"
+  | "delegate"
+  | "files"
+  | "live"
+  | "search"
+  | "signal"
+  | "spend"
+  | "trace"
+  | "web"
 >;
 
 export async function runTool(

@@ -7,6 +7,7 @@
  * J3  Neither the assertion nor what is wrong with it is told to the client.
  */
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
+import { log } from "./log.ts";
 import { problem } from "./problem.ts";
 
 /** Access puts its assertion into a header of every request, and into a cookie for browsers. */
@@ -50,7 +51,7 @@ async function keysOf(team: string): Promise<JWTVerifyGetKey> {
     } catch (error) {
       const unknown = error instanceof errors.JWKSNoMatchingKey;
       if (unknown || error instanceof errors.JWKSMultipleMatchingKeys) throw error;
-      console.error("the keys of Cloudflare Access could not be read", error);
+      log("error", "access_keys_unread", {}, error);
       throw unreachable();
     }
   };

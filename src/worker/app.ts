@@ -5,8 +5,11 @@ import { FETCH_MARK } from "../adapters/web/fetch.ts";
 import { isPlatformError } from "../tools/platform.ts";
 import { admit } from "./admit.ts";
 import { type App, allowedOrigin, isUpgrade } from "./auth.ts";
-import { publicConfig, VERSION } from "./config.ts";
+import { publicConfig } from "./config.ts";
+import { health } from "./health.ts";
+import { log } from "./log.ts";
 import { errorBody, HttpProblem, type Problem, problem } from "./problem.ts";
+import { logRequest } from "./request-log.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { mcpRoutes } from "./routes/mcp.ts";
@@ -23,7 +26,7 @@ const passing = (error: unknown): boolean =>
 
 function problemOf(error: unknown): Problem {
   if (error instanceof HttpProblem) return error.problem;
-  console.error("request failed", error);
+  log("error", "request_failed", {}, error);
   if (passing(error)) {
     return {
       status: 503,
@@ -40,6 +43,8 @@ function problemOf(error: unknown): Problem {
 }
 
 export const app = new Hono<App>();
+
+app.use("*", logRequest);
 
 app.onError((error, c) => {
   const problem = problemOf(error);
@@ -95,7 +100,7 @@ app.use("/api/*", async (c, next) => (isUpgrade(c) ? next() : crossOrigin(c, nex
 app.use("/v1/*", crossOrigin);
 app.use("/mcp", crossOrigin);
 
-app.get("/api/health", (c) => c.json({ ok: true, version: VERSION }));
+app.get("/api/health", health);
 app.route("/api", accessRoutes);
 app.route("/api/shared", sharedRoutes);
 

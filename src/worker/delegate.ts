@@ -162,9 +162,9 @@ async function goOn(
   stub: SessionStub,
   owner: string,
   { task }: Task,
-  { id, answer }: ToolContext,
+  { id, answer, trace }: ToolContext,
 ): Promise<Pick<Ack, "seq" | "from">> {
-  const { seq, from } = unwrap(await stub.say(owner, { id, text: task, route: "task" }));
+  const { seq, from } = unwrap(await stub.say(owner, { id, text: task, route: "task", trace }));
   if (!answer) return { seq, from };
   const { id: wait_id, approved } = answer;
   const told = await stub.answer(owner, { id: `${id} ${wait_id}`, wait_id, approved });

@@ -82,6 +82,17 @@ export class DirectoryObject extends DurableObject<Bindings> {
     return layer;
   }
 
+  /** For a health check: whether storage takes a text and gives it back, and what the time is here. */
+  async probe(text: string): Promise<{ read: string | null; now: number }> {
+    this.#make();
+    const where = "WHERE part = 'probe'";
+    this.#sql.exec("INSERT OR REPLACE INTO owner (part, json) VALUES ('probe', ?)", text);
+    const rows = this.#sql.exec<{ json: string }>(`SELECT json FROM owner ${where}`).toArray();
+    this.#sql.exec(`DELETE FROM owner ${where}`);
+    await this.ctx.storage.sync();
+    return { read: rows[0]?.json ?? null, now: Date.now() };
+  }
+
   /** What the proxy has spent. */
   async spend(spent: Spent): Promise<void> {
     this.#make();
@@ -246,7 +257,8 @@ type Called =
   | "remove"
   | "list"
   | "settings"
-  | "patchSettings";
+  | "patchSettings"
+  | "probe";
 
 /** The list of one owner. (The platform's own stub type gives up on JSON values.) */
 export const directoryStub = (env: Bindings, owner: string): Pick<DirectoryObject, Called> =>

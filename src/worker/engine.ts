@@ -11,6 +11,7 @@ import type { Bindings } from "./env.ts";
 import { errandsPort } from "./errands.ts";
 import { HOOKS } from "./hooks.ts";
 import { kitOf } from "./kit.ts";
+import { observe, turnOf } from "./observe.ts";
 import { outsideOf, toolsPort } from "./outside.ts";
 import type { Sockets } from "./sockets.ts";
 import type { SessionStore } from "./store.ts";
@@ -39,13 +40,14 @@ export interface EngineParts {
 const clock: Clock = { now: () => Date.now() };
 
 export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineParts): Engine {
+  const observer = observe(env, (work) => ctx.waitUntil(work));
   const files = new FileStore(ctx.storage.sql, clock);
   const fileInfo = (path: string): FileInfo | null =>
     files.info(path, (p) => fileUrl(store.session().id, p));
   // What is outside tells the drive, which is made of it.
   const later: { drive?: Drive } = {};
   const outside = outsideOf({
-    ...{ ctx, env, store, files, fileInfo },
+    ...{ ctx, env, store, files, fileInfo, header: observer.header },
     notice: (code) => later.drive?.keep({ type: "noticed", code }),
   });
   const { box, servers } = outside;
@@ -56,6 +58,8 @@ export function createEngine({ ctx, env, store, sockets, wake, broken }: EngineP
       model: hookedModel(createModelPort({ ...env }), HOOKS),
       tools: hookedTools(toolsPort(outside), HOOKS),
       trace: HOOKS.trace,
+      tell: observer.tell,
+      traceparent: (s, key) => observer.header(turnOf(s), key),
       servers,
       errands: errandsPort(env, () => store.session()),
       attended: () => sockets.attended,

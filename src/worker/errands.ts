@@ -5,6 +5,7 @@ import type { Session } from "../core/session.ts";
 import { childId } from "./children.ts";
 import type { Bindings } from "./env.ts";
 import { derivedId, newSessionId, sessionStub } from "./ids.ts";
+import { log } from "./log.ts";
 import { unwrap } from "./problem.ts";
 import { originOf, rotate } from "./rotation.ts";
 
@@ -18,7 +19,7 @@ async function patiently<T>(act: () => Promise<T>): Promise<T | null> {
       return await act();
     } catch (error) {
       if (tries === TRIES) {
-        console.error("an errand could not be done", error);
+        log("error", "errand_failed", {}, error);
         return null;
       }
       await scheduler.wait(PAUSE_MS * 2 ** (tries - 1));

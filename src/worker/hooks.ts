@@ -3,9 +3,10 @@
  * hook that throws does, stands in ../core/hooks.ts; a whole example is examples/hooks.ts.
  */
 import type { Hooks } from "../core/hooks.ts";
+import { log } from "./log.ts";
 
 export const HOOKS: Hooks = {
   report(hook, error) {
-    console.error(`the hook ${hook} failed`, error);
+    log("error", "hook_failed", { hook }, error);
   },
 };

@@ -17,6 +17,7 @@ import type { Bindings } from "./env.ts";
 import { newEpoch } from "./ids.ts";
 import { EXPIRE, Jobs, WEBHOOK } from "./jobs.ts";
 import { heed, OwnerLink } from "./link.ts";
+import { log } from "./log.ts";
 import { idIn, mend, readable } from "./mend.ts";
 import { Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
@@ -94,7 +95,7 @@ export class Host {
     if (!session && !(await directoryStub(this.#env, owner).lists(id))) return false;
     this.#close();
     mend(this.#ctx.storage, { id, owner, epoch: newEpoch() });
-    console.error("a damaged session was mended", id);
+    log("error", "session_repaired", { session: id });
     this.sockets.closeAll(1012, "the session was repaired");
     this.#ctx.waitUntil(this.#rest());
     return true;
@@ -174,7 +175,7 @@ export class Host {
     try {
       await directoryStub(this.#env, s.owner).remove(s.id);
     } catch (error) {
-      console.error("an ephemeral session could not be unlisted; tried again later", error);
+      log("error", "session_not_unlisted", { session: s.id }, error);
       return { rescheduleAt: Date.now() + LIMITS.wakeMs };
     }
     await this.remove(engine);
@@ -205,7 +206,7 @@ export class Host {
     try {
       await directoryStub(this.#env, birth.owner).remove(birth.id);
     } catch (error) {
-      console.error("a copy that broke off could not be unlisted; tried again later", error);
+      log("error", "session_not_unlisted", { session: birth.id }, error);
       return { rescheduleAt: Date.now() + LIMITS.wakeMs };
     }
     await this.remove(null);
@@ -259,7 +260,7 @@ export class Host {
       if (told && engine === this.#engine) heed(engine as Engine, s, told.left);
       return true;
     } catch (error) {
-      console.error("the list of sessions could not be told; the wake job tries again", error);
+      log("error", "list_not_told", { session: this.#engine?.store.session().id }, error);
       await this.jobs.arm();
       return false;
     }
@@ -282,7 +283,7 @@ export class Host {
       this.#ctx.waitUntil(this.mend(null));
       return;
     }
-    console.error("the session is restarted", error);
+    log("error", "session_restarted", { session: this.#engine?.store.session().id }, error);
     this.#engine = null;
     this.#ctx.abort("the session is restarted");
   }

@@ -13,6 +13,7 @@ import type { SettingsLayer } from "../core/settings.ts";
 import { directoryStub } from "./directory.ts";
 import type { Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
+import { log } from "./log.ts";
 import { type Answer, problem, yes } from "./problem.ts";
 import { counted, type QuotaName, quotasOf } from "./quotas.ts";
 import { infoOf } from "./wire.ts";
@@ -55,7 +56,7 @@ export class OwnerLink {
         return layer;
       })
       .catch((error: unknown) => {
-        console.error("the owner's settings could not be read", error);
+        log("error", "settings_unread", {}, error);
         if (this.#own) return this.#own;
         throw RESTARTING;
       })
@@ -76,7 +77,7 @@ export class OwnerLink {
       const answer = await list.admit(quotas, asked, ...(runs ? [id] : []));
       return answer.ok ? yes({ left: answer.value }) : answer;
     } catch (error) {
-      console.error("what the owner may have could not be read; the request passes", error);
+      log("error", "quotas_unread", { session: id }, error);
       return yes({});
     }
   }

@@ -5,6 +5,7 @@
  * E2  A provider's wish to wait is passed on as `Retry-After`.
  */
 import type { Failure } from "../core/complete.ts";
+import { log } from "./log.ts";
 import { HttpProblem } from "./problem.ts";
 
 export interface OpenAIError {
@@ -56,7 +57,7 @@ export function errorOf(error: unknown): OpenAIError {
     if (code === "quota_exceeded") headers["x-should-retry"] = "false";
     return { ...translated, headers };
   }
-  console.error("request failed", error);
+  log("error", "request_failed", {}, error);
   return openaiError(500, "internal", "Something went wrong here. Try again.");
 }
 

@@ -25,6 +25,8 @@ import { Children } from "./children.ts";
 import { addressRules, privateHosts, sandboxOf, VERSION } from "./config.ts";
 import { delegate } from "./delegate.ts";
 import type { Bindings } from "./env.ts";
+import { log } from "./log.ts";
+import { type Observer, turnOf } from "./observe.ts";
 import { onLoopback } from "./served.ts";
 import type { SessionStore } from "./store.ts";
 
@@ -38,6 +40,7 @@ export interface OutsideParts {
   store: SessionStore;
   files: FileStore;
   fileInfo(path: string): FileInfo | null;
+  header: Observer["header"];
   /** Something that people should know of happened out there. May throw: the store may not take it. */
   notice(code: BoxNotice): void;
 }
@@ -49,6 +52,8 @@ export interface Outside {
   servers: McpServers;
   /** What every tool is given. */
   ports: Ports;
+  /** `traceparent` for what is asked on behalf of a call; undefined where nothing is traced. */
+  traceOf(call: string): string | undefined;
   /** A tool of one of the turn's MCP servers, as it was when the turn began. */
   serverTool(name: string): Tool | undefined;
   fileInfo(path: string): FileInfo | null;
@@ -82,6 +87,7 @@ export function outsideOf(parts: OutsideParts): Outside {
   const others = () => [browser?.rest(), servers.rest()];
   return {
     ...{ box, servers, ports, fileInfo },
+    traceOf: (call) => parts.header(turnOf(store.session()), call),
     serverTool(name) {
       const s = store.session();
       const stored = s.toolbox?.find((t) => t.name === name);
@@ -115,7 +121,7 @@ function boxOf({ ctx, env, store, files, notice }: OutsideParts, rules: AddressR
       try {
         notice(code);
       } catch (error) {
-        console.error("a notice of the sandbox could not be stored", error);
+        log("error", "notice_not_stored", { session: id }, error);
       }
     },
   });
@@ -135,7 +141,7 @@ function browserOf({ ctx, env, files }: OutsideParts, rules: AddressRules): Brow
   });
 }
 
-export function toolsPort({ ports, serverTool, fileInfo }: Outside): Tools {
+export function toolsPort({ ports, serverTool, fileInfo, traceOf }: Outside): Tools {
   return {
     run(run, live): ToolFlight {
       if (isTerminal(run.name)) {
@@ -152,7 +158,8 @@ export function toolsPort({ ports, serverTool, fileInfo }: Outside): Tools {
       const spend = (sum: Usage) => {
         spent = sum;
       };
-      const given = { ...ports, live, spend, signal: controller.signal };
+      const { signal } = controller;
+      const given = { ...ports, live, spend, signal, trace: traceOf(run.id) };
       return {
         outcome: runTool(tool, run, given),
         cancel: () => controller.abort(),

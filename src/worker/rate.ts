@@ -8,6 +8,7 @@
 import type { Context } from "hono";
 import { LIMITS } from "../core/limits.ts";
 import type { App } from "./auth.ts";
+import { log } from "./log.ts";
 import { HttpProblem, problem } from "./problem.ts";
 
 interface Window {
@@ -51,7 +52,7 @@ async function bound(c: Context<App>, key: string): Promise<boolean> {
   try {
     return c.env.RATE_LIMIT !== undefined && !(await c.env.RATE_LIMIT.limit({ key })).success;
   } catch (error) {
-    console.error("the rate limiter failed; the request passes", error);
+    log("error", "rate_limiter_failed", {}, error);
     return false;
   }
 }

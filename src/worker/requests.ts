@@ -83,10 +83,13 @@ function filesOf(engine: Engine, paths: string[]): Answer<FileInfo[]> {
   return yes(found);
 }
 
+/** A message on its way in, and the `traceparent` of whoever sends it. */
+export type Message = MessageBody & { id: string; trace?: string | undefined };
+
 export function say(
   engine: Engine,
   layers: (SettingsLayer | undefined)[],
-  body: MessageBody & { id: string },
+  body: Message,
   pass: Pass | null,
 ): Answer<Ack> {
   const known = engine.store.client(body.id);
@@ -125,6 +128,7 @@ export function say(
     delivery,
     settings,
     plain: body.route === "task",
+    ...(body.trace ? { trace: body.trace } : {}),
     // Read from the whole log, so only where a mode may change.
     ...(route.type === "command" && route.name === "mode" && route.arg !== ""
       ? { before: transcript(engine.store) }

@@ -29,7 +29,8 @@ import { Host } from "./host.ts";
 import type { Pass } from "./link.ts";
 import { pack, restingPoint } from "./pack.ts";
 import { type Answer, HttpProblem, NO_SESSION, type Problem, yes } from "./problem.ts";
-import { type Ack, answer, type Page, page, patch, requeue, say, stop } from "./requests.ts";
+import type { Ack, Message, Page } from "./requests.ts";
+import { answer, page, patch, requeue, say, stop } from "./requests.ts";
 import { type Origin, originOf } from "./rotation.ts";
 import * as shares from "./shares.ts";
 import { leave } from "./sockets.ts";
@@ -89,7 +90,7 @@ export class SessionObject extends DurableObject<Bindings> {
     return this.#changed(owner, (engine) => requeue(engine, id, change));
   }
 
-  async say(owner: string, body: MessageBody & { id: string }): Promise<Answer<Ack>> {
+  async say(owner: string, body: Message): Promise<Answer<Ack>> {
     return this.#with(owner, (_, own) =>
       this.#working(owner, (engine, pass) =>
         say(engine, this.#layers(engine, own, body), body, pass),

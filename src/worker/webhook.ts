@@ -16,6 +16,7 @@ import type { SettingsLayer } from "../core/settings.ts";
 import { authConfigured } from "./auth.ts";
 import type { Bindings } from "./env.ts";
 import { WEBHOOK } from "./jobs.ts";
+import { log } from "./log.ts";
 import { problem } from "./problem.ts";
 
 interface Pending {
@@ -115,7 +116,7 @@ export class Webhook {
     if (!this.#kv.get(id)) return null;
     const pause = PAUSES[pending.tries];
     if (over || pause === undefined) {
-      if (!over) console.error("a webhook was given up", new URL(pending.url).host);
+      if (!over) log("warn", "webhook_given_up", { tries: pending.tries + 1 });
       this.#kv.delete(id);
       return null;
     }

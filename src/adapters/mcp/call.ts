@@ -117,7 +117,11 @@ async function send(
     {
       signal: ctx.signal,
       timeout: ctx.timeoutMs,
-      headers: { ...headers, ...(key === undefined ? {} : { "Idempotency-Key": key }) },
+      headers: {
+        ...headers,
+        ...(key === undefined ? {} : { "Idempotency-Key": key }),
+        ...(ctx.trace === undefined ? {} : { traceparent: ctx.trace }),
+      },
       onprogress: ({ message }) => {
         if (message) ctx.live(`${redact(message)}\n`);
       },

@@ -125,6 +125,7 @@ async function post(talk: Talk): Promise<Response> {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
       "user-agent": "Dormouse",
+      ...(talk.request.trace === undefined ? {} : { traceparent: talk.request.trace }),
       ...(apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` }),
     },
     redirect: "manual",

@@ -136,6 +136,16 @@ export function profileFor(env: ModelEnv, provider: string, model: string): Prof
   return typeof stated === "string" ? preset : layered(preset, stated);
 }
 
+/** Why a resolved pair cannot be asked, and what to do; null: it can. */
+export function missingIn(env: ModelEnv, id: string, model: string): string | null {
+  const provider = providers(env).find((p) => p.id === id);
+  if (!provider) return missing(id);
+  if (provider.id === "practice") return null;
+  if (model === "" && provider.model === "") return `No model is named: ${unnamed(id)}`;
+  const stated = statedProfile(env, id);
+  return typeof stated === "string" ? stated : null;
+}
+
 export type CallAny = (
   request: ModelRequest,
   live: (piece: Piece) => void,
@@ -147,13 +157,11 @@ export function createModel(env: ModelEnv, options: { fetch?: Fetch } = {}): Cal
   return async (request, live, signal) => {
     const { provider: id } = resolve(env, request.provider, request.model);
     const provider = providers(env).find((p) => p.id === id);
-    if (!provider) return { type: "failed", failure: noProvider(missing(id)) };
-    if (provider.id === "practice") return callPractice(request, live, signal);
-    if (request.model === "" && provider.model === "") {
-      return { type: "failed", failure: noProvider(`No model is named: ${unnamed(id)}`) };
+    const lacks = missingIn(env, id, request.model);
+    if (!provider || lacks !== null) {
+      return { type: "failed", failure: noProvider(lacks ?? missing(id)) };
     }
-    const stated = statedProfile(env, id);
-    if (typeof stated === "string") return { type: "failed", failure: noProvider(stated) };
+    if (provider.id === "practice") return callPractice(request, live, signal);
     const { baseURL, apiKey, fetch = options.fetch } = provider;
     return callOpenAI(request, { baseURL, apiKey, fetch }, live, signal);
   };

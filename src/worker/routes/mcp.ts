@@ -4,6 +4,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { admit } from "../admit.ts";
 import type { App } from "../auth.ts";
 import { VERSION } from "../config.ts";
+import { log } from "../log.ts";
 import { offerTools } from "../mcp.ts";
 import type { Caller } from "../mcp-reply.ts";
 import { hostOf } from "../served.ts";
@@ -27,7 +28,7 @@ mcpRoutes.all("/", async (c) => {
     },
     {
       maxRequestBodySize: LIMITS.bodyBytes,
-      onerror: (error) => console.error("an MCP request failed", error),
+      onerror: (error) => log("error", "mcp_request_failed", {}, error),
     },
   );
   return handler.fetch(c.req.raw);

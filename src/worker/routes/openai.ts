@@ -8,6 +8,7 @@ import {
   providers,
   resolve,
 } from "../../adapters/model/providers.ts";
+import { traceHeader } from "../../adapters/otlp/ids.ts";
 import type { Ask } from "../../core/complete.ts";
 import { estimated, spend } from "../../core/ledger.ts";
 import { SettingsLayer } from "../../core/settings.ts";
@@ -18,9 +19,12 @@ import type { App } from "../auth.ts";
 import { outerLayers } from "../config.ts";
 import { directoryStub } from "../directory.ts";
 import type { Bindings } from "../env.ts";
+import { log } from "../log.ts";
+import { observe } from "../observe.ts";
 import { badRequest, errorOf, errorResponse, OpenAIProblem, openaiError } from "../openai-error.ts";
 import { unwrap } from "../problem.ts";
 import { type Job, jsonReply, streamReply } from "../proxy.ts";
+import { watchedModel } from "../proxy-facts.ts";
 import type { Form } from "../proxy-reply.ts";
 import { quotasOf } from "../quotas.ts";
 import { parseJson, readBytes } from "../validate.ts";
@@ -107,9 +111,16 @@ function account(c: Context<App>, model: string): Job["spent"] {
     const one = { model_calls: 1, ...usage, measured: reply.usage !== null };
     const told = directoryStub(c.env, c.var.owner)
       .spend(spend({}, Date.now(), reply.model || model || "unknown", one))
-      .catch((error: unknown) => console.error("usage of the proxy could not be counted", error));
+      .catch((error: unknown) => log("error", "usage_not_counted", {}, error));
     c.executionCtx.waitUntil(told);
   };
+}
+
+/** Whoever runs the deployment hears of each call to the model. */
+function watched(c: Context<App>, job: Job, id: string): Job {
+  const observer = observe(c.env, (work) => c.executionCtx.waitUntil(work));
+  const trace = traceHeader(c.req.header("traceparent"));
+  return { ...job, model: watchedModel(job.model, observer, id, trace) };
 }
 
 /** The practice model is one only where it answers. */
@@ -140,9 +151,10 @@ async function roomFor(c: Context<App>): Promise<void> {
 openaiRoutes.post("/chat/completions", async (c) => {
   const body = await readBody(c.req.raw);
   await roomFor(c);
-  const job = jobOf(c.env, body, c.req.raw.signal, account(c, body.model ?? ""));
+  const id = `chatcmpl-${randomName(24)}`;
+  const job = watched(c, jobOf(c.env, body, c.req.raw.signal, account(c, body.model ?? "")), id);
   const form: Form = {
-    id: `chatcmpl-${randomName(24)}`,
+    id,
     created: Math.floor(Date.now() / 1000),
     model: job.ask.target.model,
     includeUsage: body.stream_options?.include_usage === true,

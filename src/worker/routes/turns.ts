@@ -1,6 +1,7 @@
 /** What drives a session: messages, answers, stop, and its events as pages, as a stream, as a socket. */
 import { type Context, Hono } from "hono";
 import * as z from "zod";
+import { traceHeader } from "../../adapters/otlp/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { AnswerBody, Cursor, MessageBody, QueueBody, StopBody } from "../../core/wire.ts";
 import type { App } from "../auth.ts";
@@ -25,14 +26,16 @@ turnRoutes.post("/:id/messages", async (c) => {
   knownProfile(c.env, body.settings?.profile);
   checkWebhook(c.env, body.settings);
   const stub = sessionStub(c.env, c.req.param("id"));
-  const ack = unwrap(await stub.say(c.var.owner, { ...body, id: body.id ?? newSessionId() }));
+  const trace = traceHeader(c.req.header("traceparent"));
+  const id = body.id ?? newSessionId();
+  const ack = unwrap(await stub.say(c.var.owner, { ...body, id, trace }));
   const seconds = waitSeconds(c);
   // A command beside a turn has been answered; the turn may go on for long.
   const waits = seconds > 0 && ack.delivery !== "command";
   const result = waits ? await awaitTurn(stub, c.var.owner, ack, seconds) : null;
   if (result) return c.json(result, 200, { "preference-applied": `wait=${seconds}` });
-  const { id, seq, duplicate, delivery } = ack;
-  return c.json({ id, seq, duplicate, delivery }, 202);
+  const { seq, duplicate, delivery } = ack;
+  return c.json({ id: ack.id, seq, duplicate, delivery }, 202);
 });
 
 turnRoutes.post("/:id/answers", async (c) => {

@@ -27,6 +27,7 @@ export interface Asked {
   raw: string;
   body: ChatBody;
   aborted: boolean;
+  headers: Record<string, string>;
   /** Its reply never ends by itself. */
   hung?: true;
 }
@@ -148,9 +149,10 @@ export function forgetModels(): Model[] {
   return all;
 }
 
-const sites = new Map<string, () => Response>();
+type Site = (init: RequestInit) => Response | Promise<Response>;
+const sites = new Map<string, Site>();
 /** What else there is on the network: an address, and what is served there. Gives back how to take it down. */
-export function serveAt(url: string, answer: () => Response): () => void {
+export function serveAt(url: string, answer: Site): () => void {
   sites.set(url, answer);
   return () => sites.delete(url);
 }
@@ -158,7 +160,7 @@ export function serveAt(url: string, answer: () => Response): () => void {
 async function upstream(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const url = input instanceof Request ? input.url : String(input);
   const site = sites.get(url);
-  if (site) return site();
+  if (site) return site(init ?? {});
   const server = servers.get(new URL(url).host);
   if (server) return askMcp(server, init);
   const raw = typeof init?.body === "string" ? init.body : "";
@@ -171,7 +173,8 @@ async function upstream(input: RequestInfo | URL, init?: RequestInit): Promise<R
   // A real request leaves once what was written before it is durable; this one does not pass that gate by itself.
   await new Promise((resolve) => setTimeout(resolve, 1));
   if (init.signal?.aborted) throw new Error("aborted before it left");
-  const asked: Asked = { raw, body, aborted: false };
+  const headers = Object.fromEntries(new Headers(init.headers));
+  const asked: Asked = { raw, body, aborted: false, headers };
   init.signal?.addEventListener("abort", () => {
     asked.aborted = true;
   });
@@ -218,9 +221,13 @@ function sse(source: Pick<Held, "take" | "over">, asked: Asked): Response {
 /** Variables of the Worker and of its objects: what is set here they see. Gives back how to undo it. */
 export function setVars(vars: Record<string, unknown>): () => void {
   const target = env as unknown as Record<string, unknown>;
+  const before = Object.keys(vars).map((name) => [name, target[name], name in target] as const);
   for (const [name, value] of Object.entries(vars)) target[name] = value;
   return () => {
-    for (const name of Object.keys(vars)) delete target[name];
+    for (const [name, value, there] of before) {
+      if (there) target[name] = value;
+      else delete target[name];
+    }
   };
 }
 

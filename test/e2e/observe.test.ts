@@ -1,0 +1,123 @@
+/**
+ * What whoever runs a deployment sees: `wrangler dev` killed in the middle of a turn, a collector on 127.0.0.1, and
+ * the log on the console.
+ */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import {
+  call,
+  complete,
+  HANG,
+  plan,
+  Remote,
+  Scripts,
+  until,
+  write,
+} from "../support/client-node.ts";
+import { type DevServer, startDev } from "../support/dev-server.ts";
+import { type MockModel, startMockModel } from "../support/mock-model.ts";
+import { type Collector, startCollector } from "../support/otlp.ts";
+
+let dir: string;
+let mock: MockModel;
+let collector: Collector;
+let dev: DevServer;
+let session: Remote;
+let output = "";
+
+const start = (): Promise<DevServer> =>
+  startDev({
+    persistTo: dir,
+    vars: {
+      PROVIDER: "custom",
+      CUSTOM_BASE_URL: mock.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    },
+  });
+
+before(async () => {
+  mock = await startMockModel();
+  collector = await startCollector();
+  dir = await mkdtemp(join(tmpdir(), "dormouse-observe-"));
+  dev = await start();
+  const scripts = new Scripts(mock);
+  const ask = call("message_ask_user", { text: "Which colour?" });
+  scripts.set("m1", plan("a"), write("private-name.txt"), ask, HANG);
+  session = await Remote.create(dev.url, "m1");
+  await session.say("said-words");
+  await session.status("waiting");
+  // What came before is told; the model call that is out when the server dies is not.
+  await until("the spans before the wait", () => collector.spans.length === 4);
+  const { wait } = await session.view();
+  assert.equal(
+    (await session.post("/answers", { wait_id: wait?.wait_id, text: "blue" })).status,
+    202,
+  );
+  await until("the call after it", () => scripts.asked("m1").length === 4);
+  await until("the wait's span", () => collector.spans.some((s) => s.name === "wait question"));
+  output += dev.output();
+  await dev.stop("SIGKILL");
+  scripts.set("m1", complete());
+  dev = await start();
+  session.url = dev.url;
+  await session.status("completed");
+  await until("the turn's span", () =>
+    collector.spans.some((s) => s.name.startsWith("invoke_agent")),
+  );
+  await until("the end in the log", () => dev.output().includes("turn_ended"));
+  output += dev.output();
+});
+after(async () => {
+  await dev?.stop("SIGKILL");
+  await mock?.close();
+  await collector?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+void test("a turn that outlives the server is one trace, each span once", () => {
+  assert.deepEqual(collector.faults, []);
+  assert.equal(new Set(collector.spans.map((s) => s.trace)).size, 1);
+  assert.equal(new Set(collector.spans.map((s) => s.id)).size, collector.spans.length);
+  const [root] = collector.spans.filter((s) => s.parent === null);
+  assert.deepEqual(collector.spans.map((s) => s.name).sort(), [
+    "chat m1",
+    "chat m1",
+    "chat m1",
+    "chat m1",
+    "execute_tool file_write",
+    "invoke_agent dormouse",
+    "wait question",
+  ]);
+  for (const span of collector.spans.filter((s) => s !== root)) {
+    assert.equal(span.parent, root?.id);
+    assert.ok(span.from >= (root?.from ?? 0) && span.to <= (root?.to ?? 0), span.name);
+  }
+  assert.equal(root?.attributes["dormouse.outcome"], "completed");
+});
+
+void test("the requests to the model carried the ids of their spans, the repeated one the same", () => {
+  const sent = mock.requests.map((r) => String(r.headers.traceparent).split("-")[2]);
+  const told = collector.spans.filter((s) => s.name === "chat m1").map((s) => s.id);
+  assert.equal(sent.length, 5);
+  assert.equal(sent[3], sent[4]);
+  assert.deepEqual(new Set(sent), new Set(told));
+});
+
+void test("the console has a JSON line for each thing worth knowing, and nothing that was said", () => {
+  const lines = [...output.matchAll(/\{"message":.*\}/g)].map(
+    ([text]) => JSON.parse(text) as Record<string, unknown>,
+  );
+  const told = lines.filter((l) => l.session === session.id).map((l) => l.message);
+  for (const what of ["turn_started", "tool_call_ended", "wait_began", "wait_ended", "woken"]) {
+    assert.ok(told.includes(what), what);
+  }
+  assert.equal(told.filter((m) => m === "turn_ended").length, 1);
+  const routes = lines.filter((l) => l.message === "request").map((l) => l.route);
+  assert.ok(routes.includes("/api/sessions/:id/messages"));
+  for (const secret of ["said-words", "private-name", "Which colour", "blue"]) {
+    assert.ok(!lines.some((l) => JSON.stringify(l).includes(secret)), secret);
+  }
+});
