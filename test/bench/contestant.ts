@@ -19,13 +19,18 @@ export interface Contestant {
   close(): Promise<void>;
 }
 
-interface Served {
+export interface Served {
+  url: string;
   fetch(path: string, init?: RequestInit): Promise<Response>;
   cpu(): number;
   close(): Promise<void>;
 }
 
-async function serve(config: URL, vars: Record<string, string>, entrypoint?: URL): Promise<Served> {
+export async function serve(
+  config: URL,
+  vars: Record<string, string>,
+  entrypoint?: URL,
+): Promise<Served> {
   const before = new Set(descendants("workerd"));
   // Not `createTestHarness`: it sends every outgoing request through Node, which costs more than what is measured.
   const worker = await unstable_startWorker({
@@ -49,6 +54,7 @@ async function serve(config: URL, vars: Record<string, string>, entrypoint?: URL
   const pids = descendants("workerd").filter((pid) => !before.has(pid));
   if (pids.length === 0) throw new Error("workerd was not found among the processes");
   return {
+    url: url.origin,
     fetch: (path, init) => fetch(new URL(path, url), init),
     cpu: () => cpuMs(pids),
     close: () => worker.dispose(),
@@ -71,7 +77,7 @@ async function ok(response: Response): Promise<Response> {
 
 export const NOTES = "one\ntwo\nthree\n";
 /** What `file_read` says of it; the floor stores and sends the same. */
-const RESULT = "one\ntwo\nthree\n\n[lines 1 to 3 of 3]";
+export const RESULT = "one\ntwo\nthree\n\n[lines 1 to 3 of 3]";
 
 export async function startDormouse(model: InstantModel): Promise<Contestant> {
   const served = await serve(new URL("../../wrangler.toml", import.meta.url), {
