@@ -118,7 +118,8 @@ export class Follower {
     else this.#fault(`event ${frame.seq} after ${this.events.length}`);
   }
   #fault(text: string): void {
-    this.faults.push(`${this.#way}: ${text}`);
+    // The first ones say it all.
+    if (this.faults.length < 3) this.faults.push(`${this.#way}: ${text}`);
   }
 }
 

@@ -33,15 +33,15 @@ export class Player {
   deleted = false;
   follower!: Follower;
   readonly #url: string;
-  readonly #patience: number;
+  readonly #left: () => number;
 
-  /** `patience`: milliseconds that anything may take at the most. */
-  constructor(url: string, shape: Shape, n: number, chance: Dice, patience: number) {
+  /** `left`: milliseconds until nobody waits for anything any more. */
+  constructor(url: string, shape: Shape, n: number, chance: Dice, left: () => number) {
     this.#url = url;
     this.shape = shape;
     this.name = `${shape.kind}-${n}`;
     this.chance = chance;
-    this.#patience = patience;
+    this.#left = left;
   }
   get at(): string {
     return `${this.#url}/api/sessions/${this.id}`;
@@ -49,13 +49,12 @@ export class Player {
 
   /** Again and again, until there is a reply that stands. */
   async send(url: string, init: RequestInit = {}): Promise<Response> {
-    const end = Date.now() + this.#patience;
     for (;;) {
       const response = await fetch(url, { ...init, signal: AbortSignal.timeout(20_000) }).catch(
         () => null,
       );
       if (response && !PASSES.has(response.status)) return response;
-      if (Date.now() > end) throw new Error(`${this.name}: no answer from ${url}`);
+      if (this.#left() === 0) throw new Error(`${this.name}: no answer from ${url}`);
       await response?.body?.cancel();
       await pause(this.chance.between(50, 400));
     }
@@ -133,7 +132,7 @@ export class Player {
   }
 
   sees(what: string, check: (events: StoredEvent[]) => boolean): Promise<void> {
-    return this.follower.sees(what, check, this.#patience);
+    return this.follower.sees(what, check, this.#left());
   }
   /** The nth turn is over. */
   ended(run = 1): Promise<void> {

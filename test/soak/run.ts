@@ -46,6 +46,8 @@ if (
   process.exit(2);
 }
 
+// The server goes with us, however we go.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const report = await soak({
   ...{ sessions, seed, minutes, kills, storageFaults },
   rampMs: sessions * 40,

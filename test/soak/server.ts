@@ -2,11 +2,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
 import { descendants } from "../bench/cpu.ts";
 import { type DevServer, freePort, startDev } from "../support/dev-server.ts";
 
 /** The product, on storage that fails now and then. */
-const ENTRY = "test/worker/support/faulty.ts";
+const ENTRY = fileURLToPath(new URL("../worker/support/faulty.ts", import.meta.url));
 const SAMPLE_MS = 250;
 const START_MS = 120_000;
 

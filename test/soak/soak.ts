@@ -40,6 +40,8 @@ export interface Report {
 
 /** Requests of one session to the model, about: when to kill follows from it. */
 const REQUESTS_EACH = 5;
+/** For the last look at everything. */
+const REPORT_MS = 60_000;
 const LIMITS = { modelTimeoutMs: 4_000, toolTimeoutMs: 4_000 };
 
 export async function soak(options: Options): Promise<Report> {
@@ -63,6 +65,16 @@ export async function soak(options: Options): Promise<Report> {
   }
 }
 
+/** Comes back with the cursor that it left with, and is brought up to date. */
+async function catchUp(p: Player, last: number): Promise<void> {
+  if (p.deleted) return;
+  p.follower.come();
+  await p
+    .sees("the rest of the log", (events) => events.length >= last)
+    .catch((error: unknown) => p.faults.push(String(error)));
+  await p.follower.leave();
+}
+
 class Run {
   readonly #options: Options;
   readonly #server: Server;
@@ -72,7 +84,7 @@ class Run {
   readonly #players: Player[];
   readonly #scenarios = SCENARIOS;
   readonly #settings: Record<string, unknown>;
-  readonly #end: number;
+  #end: number;
   readonly #began = Date.now();
   #requests = 0;
   #errors: string[] = [];
@@ -102,7 +114,7 @@ class Run {
       n % this.#scenarios.length
     ] as (typeof SCENARIOS)[0];
     const chance = dice(this.#options.seed, `${kind}-${n}`);
-    return new Player(this.#server.url, { kind, mode }, n, chance, this.#options.minutes * 60_000);
+    return new Player(this.#server.url, { kind, mode }, n, chance, this.#left);
   }
   #say(line: string): void {
     const s = ((Date.now() - this.#began) / 1_000).toFixed(1).padStart(6);
@@ -172,21 +184,12 @@ class Run {
   }
 
   async report(): Promise<Report> {
+    this.#end = Date.now() + REPORT_MS;
     const list = await this.#list();
     const made = this.#players.filter((p) => p.id !== "");
-    // Everybody comes back with the cursor they left with, and is brought up to date.
-    for (const p of made.filter((p) => !p.deleted)) p.follower.come();
+    await Promise.all(made.map((p) => catchUp(p, list.get(p.id)?.last_seq ?? 0)));
     const verdicts = [];
-    for (const p of made) {
-      const last = list.get(p.id)?.last_seq ?? 0;
-      if (!p.deleted) {
-        await p.follower
-          .sees("the rest of the log", (events) => events.length >= last, 60_000)
-          .catch((error: unknown) => p.faults.push(String(error)));
-        await p.follower.leave();
-      }
-      verdicts.push(await checkPlayer(p, this.#ledger, list));
-    }
+    for (const p of made) verdicts.push(await checkPlayer(p, this.#ledger, list));
     const known = new Set(made.map((p) => p.id));
     const strangers = [...list.keys()].filter((id) => !known.has(id));
     await this.#server.stop("SIGTERM");
