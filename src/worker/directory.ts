@@ -12,6 +12,7 @@ import { NO_USAGE } from "../core/usage.ts";
 import type { SessionInfo, UsageReport } from "../core/wire.ts";
 import type { Bindings } from "./env.ts";
 import { Ledger, USAGE_TABLE } from "./ledger.ts";
+import { objectNamed } from "./place.ts";
 import type { Answer } from "./problem.ts";
 import { patchedLayer } from "./secrets.ts";
 
@@ -175,4 +176,4 @@ type Called =
 
 /** The list of one owner. (The platform's own stub type gives up on JSON values.) */
 export const directoryStub = (env: Bindings, owner: string): Pick<DirectoryObject, Called> =>
-  env.DIRECTORY.getByName(owner) as unknown as DirectoryObject;
+  objectNamed(env, env.DIRECTORY, owner) as unknown as DirectoryObject;

@@ -24,6 +24,7 @@ import { resolvePath } from "../tools/paths.ts";
 import { addressRules, privateHosts, sandboxOf, VERSION } from "./config.ts";
 import { delegate } from "./delegate.ts";
 import type { Bindings } from "./env.ts";
+import { placed } from "./place.ts";
 import { onLoopback } from "./served.ts";
 import type { SessionStore } from "./store.ts";
 
@@ -105,7 +106,7 @@ function boxOf({ ctx, env, store, files, notice }: OutsideParts, rules: AddressR
   }
   const { kv } = ctx.storage;
   return containerBox(files, {
-    namespace: env.Sandbox,
+    namespace: placed(env, env.Sandbox),
     id,
     keeper: { get: () => kv.get<Kept>(SANDBOX), put: (kept) => kv.put(SANDBOX, kept) },
     notice: (code) => {

@@ -4,6 +4,7 @@
  *
  *   --steps 50,500    lengths of a session, in tool calls
  *   --rounds N        how often both are measured in turn, default 5; medians count
+ *   --calls N         calls of one sample at the least, default 1000: many short sessions, or one long
  *   --peers           other harnesses too, as far as they are installed in test/bench/peers
  *   --json FILE       the numbers as JSON too
  *
@@ -25,8 +26,6 @@ import { startInstantModel } from "./instant-model.ts";
 
 /** Calls of the short sessions that are taken off. */
 const SHORT = 2;
-/** Calls that one sample has at the least: many short sessions, or one long. */
-const SAMPLE = 1_000;
 const WARM_UP = 500;
 
 interface Sample {
@@ -53,11 +52,11 @@ async function sessions(c: Contestant, count: number, steps: number): Promise<Sa
 
 /** Milliseconds of one step. */
 async function sample(c: Contestant, steps: number): Promise<Sample> {
-  const count = Math.ceil(SAMPLE / steps);
+  const count = Math.ceil(calls / steps);
   const short = await sessions(c, count, SHORT);
   const long = await sessions(c, count, steps);
-  const calls = count * (steps - SHORT);
-  return { cpu: (long.cpu - short.cpu) / calls, wall: (long.wall - short.wall) / calls };
+  const more = count * (steps - SHORT);
+  return { cpu: (long.cpu - short.cpu) / more, wall: (long.wall - short.wall) / more };
 }
 
 const median = (values: number[]): number => {
@@ -115,14 +114,16 @@ const { values } = parseArgs({
   options: {
     steps: { type: "string", default: "50,500" },
     rounds: { type: "string", default: "5" },
+    calls: { type: "string", default: "1000" },
     peers: { type: "boolean", default: false },
     json: { type: "string" },
   },
 });
 const lengths = values.steps.split(",").map(Number);
 const rounds = Number(values.rounds);
-if (!lengths.every((n) => Number.isInteger(n) && n > SHORT) || !(rounds >= 1)) {
-  console.error(`--steps takes numbers above ${SHORT}, --rounds one above 0`);
+const calls = Number(values.calls);
+if (!lengths.every((n) => Number.isInteger(n) && n > SHORT) || !(rounds >= 1 && calls >= 1)) {
+  console.error(`--steps takes numbers above ${SHORT}, --rounds and --calls one above 0`);
   process.exit(2);
 }
 
@@ -137,7 +138,7 @@ try {
   for (const name of values.peers ? PEERS : []) {
     contestants.push(await startPeer(name, model, like));
   }
-  for (const c of contestants) await sessions(c, 3, WARM_UP);
+  for (const c of contestants) await sessions(c, 3, Math.min(WARM_UP, calls));
   const results: Result[] = [];
   for (const steps of lengths) results.push(...(await compare(contestants, steps, rounds)));
   console.log(

@@ -98,7 +98,7 @@ function tableOf(columns: Record<string, Counted>): string {
       1,
     ),
     row(
-      "CPU ms",
+      "CPU ms of the Worker",
       all.map((c) => c.cpu_ms),
       0,
     ),

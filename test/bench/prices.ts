@@ -41,7 +41,7 @@ export interface Counted {
   object_requests: number;
   alarms: number;
   socket_messages: number;
-  /** CPU of the whole process, objects included: more than what is billed as the Worker's. */
+  /** Of the Worker's requests; what an object computes is billed as its time. */
   cpu_ms: number;
   /** While an object was awake. */
   active_s: number;

@@ -23,18 +23,21 @@ export type Idle = Pick<Bill, "rows_written" | "object_requests" | "alarms" | "w
 
 const STEPS = 10;
 const PIECES = 300;
-/** Characters in one piece of the scripted model. */
+/** Characters in one piece of the scripted model, and about how many more pieces its call has. */
 const PIECE_CHARS = 8;
+const CALL_PIECES = 20;
 /** As the product's client does. */
 const PING_MS = 25_000;
 /** What follows a status by itself, the word to the owner's list, is over by then. */
 const SETTLED_MS = 2_000;
 const FOREVER_MS = 24 * 3_600_000;
+/** To measure what one takes. */
+const REQUESTS = 200;
 
 /** A reply as a model gives it: it thinks in pieces over its whole time, then calls. */
 const spoken = (reply: MockReply, { replyMs }: Shape): MockReply => ({
   thinking: "so it is".repeat(PIECES).slice(0, PIECES * PIECE_CHARS),
-  chunk_delay_ms: replyMs / PIECES,
+  chunk_delay_ms: replyMs / (PIECES + CALL_PIECES),
   ...reply,
 });
 const read = (n: number): MockReply =>
@@ -44,6 +47,13 @@ const script = (shape: Shape): MockReply[] => {
   steps[STEPS / 2] = call("message_ask_user", { text: "Which colour?" });
   return [plan("Read"), ...steps, complete()].map((reply) => spoken(reply, shape));
 };
+
+/** CPU milliseconds of one request that ends in the Worker: what a request costs before it reaches an object. */
+async function cpuOfRequest(served: Served, path: string): Promise<number> {
+  const cpu = served.cpu();
+  for (let i = 0; i < REQUESTS; i++) await (await served.fetch(path)).text();
+  return (served.cpu() - cpu) / REQUESTS;
+}
 
 const readBill = async (served: Served): Promise<Bill> =>
   (await (await served.fetch("/api/meter")).json()) as Bill;
@@ -99,7 +109,8 @@ async function measure(served: Served, scripts: Scripts, shape: Shape) {
   for (const name of names) scripts.set(name, ...script(shape));
   // The owner's list is there already, as it is for all but an owner's first session.
   await Remote.create(served.url, "first");
-  const [start, cpu] = [await readBill(served), served.cpu()];
+  const cpu = await cpuOfRequest(served, "/api/config");
+  const start = await readBill(served);
   const all = await Promise.all(names.map((name) => begin(served.url, name)));
   const pings = setInterval(() => {
     for (const { wire } of all) wire.send({ type: "ping" });
@@ -120,7 +131,7 @@ async function measure(served: Served, scripts: Scripts, shape: Shape) {
   const counted: Counted = {
     ...counts,
     events: mean(logs.map((log) => log.length)),
-    cpu_ms: (served.cpu() - cpu) / shape.sessions,
+    cpu_ms: cpu * counts.worker_requests,
     active_s: mean(logs.map(runningSeconds)) + request_s,
     bytes: mean(objectsOf(end, "session").map((o) => o.bytes)),
   };
@@ -157,7 +168,8 @@ export async function runFloor(model: MockModel, shape: Shape): Promise<Counted>
     const names = Array.from({ length: shape.sessions }, (_, i) => `floor-${i}`);
     const replies = [...Array.from({ length: STEPS }, (_, i) => read(i + 1)), complete()];
     for (const name of names) scripts.set(name, ...replies.map((reply) => spoken(reply, shape)));
-    const [start, cpu] = [await readBill(served), served.cpu()];
+    const cpu = await cpuOfRequest(served, "/");
+    const start = await readBill(served);
     await Promise.all(
       names.map(async (name) => {
         const messages = [{ role: "user", content: "Read the notes" }];
@@ -175,7 +187,7 @@ export async function runFloor(model: MockModel, shape: Shape): Promise<Counted>
     return {
       ...counts,
       events: 2 * STEPS,
-      cpu_ms: (served.cpu() - cpu) / shape.sessions,
+      cpu_ms: cpu * counts.worker_requests,
       active_s: request_s,
       bytes: mean(objectsOf(end, "floor").map((o) => o.bytes)),
     };
