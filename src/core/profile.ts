@@ -34,6 +34,13 @@ export const Profile = z.object({
   extraBody: z.record(z.string(), z.unknown()),
 });
 export type Profile = z.infer<typeof Profile>;
+
+/** A profile that shrank, and for what: nothing is given up twice. */
+export interface Learned {
+  profile: Profile;
+  hints: Hint[];
+}
+
 export type Dialect = Profile["dialect"];
 
 /** What a deployment states about an endpoint: a preset by name, and fields that differ from it. */

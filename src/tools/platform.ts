@@ -3,7 +3,8 @@
  * nothing of what was being done, so they are nobody's failure: the object is to die, and what was under way is taken
  * up by its wake job.
  */
-const RESET = /code was updated|script has been upgraded|exceeded its memory/i;
+const RESET =
+  /code was updated|script has been upgraded|exceeded its memory|caused object to be reset/i;
 const LOST = /Network connection lost/i;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -14,6 +14,7 @@ import type { Held, SessionInfo, UsageReport } from "../core/wire.ts";
 import { Counts, NO_WEIGHT, type Weight } from "./counts.ts";
 import type { Bindings } from "./env.ts";
 import { Ledger, USAGE_TABLE } from "./ledger.ts";
+import { objectNamed } from "./place.ts";
 import { type Answer, yes } from "./problem.ts";
 import { leftOf, type QuotaName, type Quotas, spentOf } from "./quotas.ts";
 import { patchedLayer } from "./secrets.ts";
@@ -262,4 +263,4 @@ type Called =
 
 /** The list of one owner. (The platform's own stub type gives up on JSON values.) */
 export const directoryStub = (env: Bindings, owner: string): Pick<DirectoryObject, Called> =>
-  env.DIRECTORY.getByName(owner) as unknown as DirectoryObject;
+  objectNamed(env, env.DIRECTORY, owner) as unknown as DirectoryObject;

@@ -20,6 +20,9 @@ export interface Vars extends OtlpVars {
   LOG_LEVEL?: string;
   /** true: lines about exceptions hold their messages, which may quote content. */
   LOG_CONTENT?: string;
+  /** Where new sessions are made, and which borders they may not leave: see place.ts. */
+  DO_LOCATION_HINT?: string;
+  DO_JURISDICTION?: string;
   /** Hosts that a webhook may tell although they are private, comma-separated. */
   WEBHOOK_ALLOW_PRIVATE?: string;
   /** Private hosts (with or without a port) that MCP servers may stand on, separated by commas. */

@@ -1,5 +1,6 @@
 /** Session ids and the way to an object. Ids are minted by create alone; a look mints none. */
 import type { Bindings } from "./env.ts";
+import { objectNamed } from "./place.ts";
 import { NO_SESSION, unwrap } from "./problem.ts";
 import type { SessionObject } from "./session.ts";
 
@@ -54,5 +55,5 @@ export const SESSION_ID = /^[a-z2-7]{26}$/;
 /** An id that was never given out does not even wake an object. */
 export function sessionStub(env: Bindings, id: string): SessionStub {
   if (!SESSION_ID.test(id)) unwrap(NO_SESSION);
-  return env.SESSION.getByName(id) as unknown as SessionStub;
+  return objectNamed(env, env.SESSION, id) as unknown as SessionStub;
 }

@@ -27,6 +27,7 @@ import { delegate } from "./delegate.ts";
 import type { Bindings } from "./env.ts";
 import { log } from "./log.ts";
 import { type Observer, turnOf } from "./observe.ts";
+import { placed } from "./place.ts";
 import { onLoopback } from "./served.ts";
 import type { SessionStore } from "./store.ts";
 
@@ -114,7 +115,7 @@ function boxOf({ ctx, env, store, files, notice }: OutsideParts, rules: AddressR
   }
   const { kv } = ctx.storage;
   return containerBox(files, {
-    namespace: env.Sandbox,
+    namespace: placed(env, env.Sandbox),
     id,
     keeper: { get: () => kv.get<Kept>(SANDBOX), put: (kept) => kv.put(SANDBOX, kept) },
     notice: (code) => {

@@ -4,6 +4,7 @@
  *
  *   --only A,B        some of steps, deltas, fanout, replay, wake, memory, start; all when it is not named
  *   --steps 50,500    lengths of a session, in tool calls
+ *   --calls N         calls of one sample at the least, default 1000: many short sessions, or one long
  *   --rounds N        how often all are measured in turn, default 5; medians count
  *   --peers           other harnesses too, as far as they are installed in test/bench/peers
  *   --json FILE       the figures as JSON too
@@ -33,7 +34,7 @@ import { measureStart } from "./start.ts";
 import { measureWake } from "./wake.ts";
 
 const SECTIONS = ["steps", "deltas", "fanout", "replay", "wake", "memory", "start"];
-const WARM_UP = { steps: 500 };
+const WARM_UP = 500;
 const EVENTS = 10_000;
 
 const { values } = parseArgs({
@@ -41,6 +42,7 @@ const { values } = parseArgs({
     only: { type: "string", default: SECTIONS.join(",") },
     steps: { type: "string", default: "50,500" },
     rounds: { type: "string", default: "5" },
+    calls: { type: "string", default: "1000" },
     peers: { type: "boolean", default: false },
     json: { type: "string" },
   },
@@ -48,6 +50,7 @@ const { values } = parseArgs({
 const only = values.only.split(",");
 const lengths = values.steps.split(",").map(Number);
 const rounds = Number(values.rounds);
+const calls = Number(values.calls);
 const peers = values.peers ? PEERS : [];
 
 function complain(): string | undefined {
@@ -55,7 +58,7 @@ function complain(): string | undefined {
   if (unknown !== undefined) return `--only takes some of ${SECTIONS.join(", ")}`;
   if (!lengths.every((n) => Number.isInteger(n) && n > SHORT))
     return `--steps takes whole numbers above ${SHORT}`;
-  return rounds >= 1 ? undefined : "--rounds takes a number above 0";
+  return rounds >= 1 && calls >= 1 ? undefined : "--rounds and --calls take numbers above 0";
 }
 
 /** Everything for which the contestants stay up. */
@@ -68,9 +71,10 @@ async function measureLoops(programs: Programs, model: InstantModel): Promise<Fi
   const both = { dormouse: dormouse.served, floor: floor.served, model };
   const figures: Figure[] = [];
   try {
-    for (const c of contestants) for (let i = 0; i < 3; i++) await c.run(WARM_UP);
+    for (const c of contestants)
+      for (let i = 0; i < 3; i++) await c.run({ steps: Math.min(WARM_UP, calls) });
     if (only.includes("steps"))
-      for (const n of lengths) figures.push(...(await measureSteps(contestants, n, rounds)));
+      for (const n of lengths) figures.push(...(await measureSteps(contestants, n, rounds, calls)));
     if (only.includes("deltas")) figures.push(...(await measureDeltas(contestants, rounds)));
     const lines = await exported(both.dormouse, model);
     const log = await longSession(both.dormouse, lines, EVENTS);

@@ -30,23 +30,19 @@ export const nameOf = ({ steps, deltas = 0 }: Length, kind = "full") =>
 
 export const NOTES = "one\ntwo\nthree\n";
 /** What `file_read` says of it; the floor stores and sends the same. */
-const RESULT = "one\ntwo\nthree\n\n[lines 1 to 3 of 3]";
+export const RESULT = "one\ntwo\nthree\n\n[lines 1 to 3 of 3]";
 
 /** Bundles and places to work in, below one folder. */
 export class Programs {
   readonly #folder: string;
-  readonly #model: InstantModel;
+  readonly #model: Pick<InstantModel, "url">;
 
-  constructor(folder: string, model: InstantModel) {
+  constructor(folder: string, model: Pick<InstantModel, "url">) {
     this.#folder = folder;
     this.#model = model;
   }
 
-  async #make(
-    name: string,
-    entry: string,
-    program: Omit<Program, "dir" | "state">,
-  ): Promise<Program> {
+  async #make(name: string, entry: string, program: Omit<Program, "dir" | "state">) {
     const dir = join(this.#folder, name);
     await bundle(fileURLToPath(new URL(entry, import.meta.url)), dir);
     return { dir, state: this.state(name), ...program };
@@ -59,8 +55,8 @@ export class Programs {
     return dir;
   }
 
-  dormouse(): Promise<Program> {
-    return this.#make("dormouse", "../../src/index.ts", {
+  dormouse(entry = "../../src/index.ts"): Promise<Program> {
+    return this.#make("dormouse", entry, {
       objects: { SESSION: "SessionObject", DIRECTORY: "DirectoryObject", Sandbox: "Sandbox" },
       vars: {
         PROVIDER: "custom",
@@ -71,9 +67,9 @@ export class Programs {
     });
   }
 
-  floor(): Promise<Program> {
+  floor(entry = "floor.ts"): Promise<Program> {
     const [objects, vars] = [{ FLOOR: "Floor" }, { MODEL_URL: this.#model.url }];
-    return this.#make("floor", "floor.ts", { objects, vars });
+    return this.#make("floor", entry, { objects, vars });
   }
 
   peer(name: PeerName): Promise<Program> {

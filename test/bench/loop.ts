@@ -7,8 +7,6 @@ import { type Figure, figuresOf } from "./figures.ts";
 
 /** Calls of the short sessions that are taken off. */
 export const SHORT = 2;
-/** Calls that one sample has at the least: many short sessions, or one long. */
-const SAMPLE = 1_000;
 /** A session of streamed text: so many calls, each after so many pieces. */
 const TALK: Required<Length> = { steps: 10, deltas: 300 };
 const TALKS = 12;
@@ -37,8 +35,9 @@ export async function measureSteps(
   contestants: readonly Contestant[],
   steps: number,
   rounds: number,
+  calls: number,
 ): Promise<Figure[]> {
-  const count = Math.ceil(SAMPLE / steps);
+  const count = Math.ceil(calls / steps);
   const taken = await inTurn(contestants, rounds, async (c) => {
     const short = await cpuOf(c, count, { steps: SHORT });
     const long = await cpuOf(c, count, { steps });

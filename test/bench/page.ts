@@ -1,7 +1,10 @@
 /**
  * How the page bears a long session: 10,000 stored events to first interaction, scrolling through them, and 5,000 live
  * events with a reader at the bottom. Prints numbers; what they ought to be stands in docs/benchmarks.md.
+ *
+ *   --stored N, --live N   other numbers of events, in tens
  */
+import { parseArgs } from "node:util";
 import type { CDPSession, Page, WebSocketRoute } from "playwright-core";
 import type { Event } from "../../src/core/events.ts";
 import { startChromium } from "../support/chromium.ts";
@@ -19,8 +22,14 @@ import {
   user,
 } from "../support/scripted-session.ts";
 
-const STORED = 10_000;
-const LIVE = 5_000;
+const { values } = parseArgs({
+  options: {
+    stored: { type: "string", default: "10000" },
+    live: { type: "string", default: "5000" },
+  },
+});
+const STORED = Number(values.stored);
+const LIVE = Number(values.live);
 
 /** A turn of ten events, in the ways that sessions are long: many turns, or one step with many calls. */
 const turn = (i: number) => [

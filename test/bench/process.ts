@@ -19,6 +19,18 @@ const statOf = (pid: number): string[] => {
   return text.slice(text.lastIndexOf(")") + 2).split(" ");
 };
 
+/** Processes called `name` among the descendants of this one. */
+export function descendants(name: string): number[] {
+  const pids = readdirSync("/proc").filter((entry) => /^\d+$/.test(entry));
+  const parents = new Map(pids.map((pid) => [Number(pid), Number(statOf(Number(pid))[1])]));
+  const isOurs = (pid: number): boolean => {
+    const parent = parents.get(pid);
+    return parent !== undefined && (parent === process.pid || isOurs(parent));
+  };
+  const nameOf = (pid: number) => read(`/proc/${pid}/comm`).trim();
+  return [...parents.keys()].filter((pid) => isOurs(pid) && nameOf(pid) === name);
+}
+
 /** Milliseconds of one process: exact ones from the scheduler, or else its clock ticks of 10 ms. */
 export function cpuMs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);

@@ -1,6 +1,6 @@
 /** Hooks, one by one, and what one that throws does: OS-S1, OS-S6, OS-S7, OS-8, OS-9, OS-10, OS-13, OS-20 … OS-22. */
 import { describe, expect, it } from "vitest";
-import { exampleHooks } from "../../examples/hooks.ts";
+import { exampleHooks } from "../../examples/04-hooks.ts";
 import type { Conclusion, Hooks } from "../../src/core/hooks.ts";
 import type { JsonObject } from "../../src/core/tool.ts";
 import type { Stage } from "../../src/core/trace.ts";

@@ -6,6 +6,7 @@ import type { MockModel, MockReply, MockRequest } from "./mock-model.ts";
 export interface StoredEvent {
   type: "event";
   seq: number;
+  ts: string;
   event: string;
   data: Record<string, unknown>;
 }

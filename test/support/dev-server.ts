@@ -28,6 +28,8 @@ export interface DevOptions {
   /** Folder of the durable state. */
   persistTo: string;
   port?: number;
+  /** Another entry than the configured one. */
+  entry?: string;
   timeoutMs?: number;
   /** Further arguments of `wrangler dev`. */
   args?: string[];
@@ -76,6 +78,8 @@ function launch(port: number, options: DevOptions): ChildProcess {
     "--no-warnings",
     cli,
     "dev",
+    // Behind a list like --var it would be one of its values.
+    ...(options.entry === undefined ? [] : [options.entry]),
     "--ip=127.0.0.1",
     `--port=${port}`,
     "--inspector-port=0",

@@ -252,6 +252,7 @@ describe("R1: the platform's own failures are nobody's result", () => {
       "Durable Object reset because its code was updated.",
       "This script has been upgraded. Please send a new request to connect to the new version.",
       "Durable Object's isolate exceeded its memory limit and was reset.",
+      "Internal error in Durable Object storage write caused object to be reset.",
       "Network connection lost.",
     ]) {
       await expect(throws(new Error(message))).rejects.toThrow(message);

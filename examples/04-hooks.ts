@@ -1,6 +1,9 @@
 /**
- * A whole set of hooks, as an example: a house rule for every request, a locked door, tidied results, tools by
- * policy, an answer that must be backed by work, and a trace. To use one, put it into src/worker/hooks.ts.
+ * 04 · A whole set of hooks. It shows: a house rule in every request, a locked door, tidied results, tools by policy,
+ * an answer that must be backed by work, and a trace. To use them, put these two lines into src/worker/hooks.ts:
+ *
+ *   import { exampleHooks } from "../../examples/04-hooks.ts";
+ *   export const HOOKS: Hooks = exampleHooks;
  */
 import type { Hooks } from "../src/core/hooks.ts";
 
