@@ -4,7 +4,7 @@
  */
 import type { CDPSession, Page, WebSocketRoute } from "playwright-core";
 import type { Event } from "../../src/core/events.ts";
-import { startChromium } from "../support/chromium.ts";
+import { launchChromium, watchedChromium } from "../support/chromium.ts";
 import { servePage } from "../support/page-server.ts";
 import {
   call,
@@ -38,7 +38,8 @@ const turn = (i: number) => [
 ];
 
 const page_ = await servePage();
-const chromium = await startChromium(() => page_.url);
+const browser = await launchChromium();
+const chromium = watchedChromium(browser, () => page_.url);
 try {
   const log = events(Array.from({ length: STORED / 10 }, (_, i) => turn(i)).flat());
   const { page } = await chromium.open();
@@ -69,7 +70,7 @@ try {
   report("elements after them", await elements(page));
   report("KiB of heap per live event", round(((await heap(client)) - before) / more.length / 1024));
 } finally {
-  await chromium.close();
+  await browser.close();
   await page_.stop();
 }
 
