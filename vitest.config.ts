@@ -1,8 +1,13 @@
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
-/** Bounds for a test that hangs, never expectations: a machine may be busy. */
-const PATIENCE = { testTimeout: 60_000, hookTimeout: 60_000 };
+const BOTH = {
+  // Bounds for a test that hangs, never expectations: a machine may be busy.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  // Every core: by default one is kept free.
+  maxWorkers: "100%",
+};
 
 export default defineConfig({
   test: {
@@ -11,7 +16,7 @@ export default defineConfig({
         test: {
           name: "core",
           environment: "node",
-          ...PATIENCE,
+          ...BOTH,
           include: [
             "test/core/**/*.test.ts",
             "test/page/**/*.test.ts",
@@ -33,11 +38,10 @@ export default defineConfig({
         test: {
           name: "worker",
           include: ["test/worker/**/*.test.ts"],
-          // Each isolated file costs about 1.5 s of start-up on two cores; the tests use fresh ids instead. Two runtimes
-          // share the files, and each begins once.
+          // Each isolated file costs about 1.5 s of start-up on two cores; the tests use fresh ids instead.
+          // So the files are shared out among a few runtimes, which begin once.
           isolate: false,
-          maxWorkers: 2,
-          ...PATIENCE,
+          ...BOTH,
           deps: {
             optimizer: {
               ssr: {

@@ -38,10 +38,11 @@ const FIRST_BUDGET = 70 * 1024;
 const WHOLE_BUDGET = 250 * 1024;
 
 await mkdir(out, { recursive: true });
-for (const name of ["index.html", "favicon.svg", "favicon-waiting.svg", "_headers"])
+for (const name of ["favicon.svg", "favicon-waiting.svg", "_headers"])
   await put(join(out, name), await readFile(join(source, name)));
 const { metafile, outputFiles } = await esbuild.build(options);
 for (const { path, contents } of outputFiles) await put(path, contents);
+await put(join(out, "index.html"), await index());
 const built = Object.keys(metafile.outputs).map((path) => relative(out, join(root, path)));
 await removeOldParts(new Set(built));
 
@@ -55,6 +56,14 @@ if (first > FIRST_BUDGET || whole > WHOLE_BUDGET) {
     `The page is larger than ${FIRST_BUDGET} (first paint) or ${WHOLE_BUDGET} (in all).`,
   );
   process.exit(1);
+}
+
+/** The page names the parts of its first paint, so that they come at once and not one behind the other. */
+async function index() {
+  const html = await readFile(join(source, "index.html"), "utf8");
+  const parts = firstPaint("app.js").filter((name) => name.startsWith("parts/"));
+  const links = parts.map((name) => `    <link rel="modulepreload" href="/${name}">\n`);
+  return Buffer.from(html.replace("  </head>", `${links.join("")}  </head>`));
 }
 
 /** @param {string} path @param {Uint8Array} contents */

@@ -213,7 +213,7 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
   });
 
   it("draws a long history from its end, and what came before when somebody goes there", async () => {
-    const turns = Array.from({ length: 300 }, (_, i) => [
+    const turns = Array.from({ length: 100 }, (_, i) => [
       user(`u${i}`, `question ${i}`),
       now("running", "answering"),
       ...call(
@@ -227,7 +227,7 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
     ]).flat();
     const log = events(turns);
     const { context, page } = await open((socket, after_) => hello(socket, after_, log));
-    await shown(page, "answer 299").waitFor();
+    await shown(page, "answer 99").waitFor();
     assert.ok((await page.locator(".items > *").count()) < 120);
     const earlier = page.getByRole("button", { name: /earlier/ });
     for (let i = 0; i < 60 && (await earlier.count()) > 0; i++) {
