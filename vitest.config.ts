@@ -1,8 +1,13 @@
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
-/** Bounds for a test that hangs, never expectations: a machine may be busy. */
-const PATIENCE = { testTimeout: 60_000, hookTimeout: 60_000 };
+const BOTH = {
+  // Bounds for a test that hangs, never expectations: a machine may be busy.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  // Every core: by default one is kept free.
+  maxWorkers: "100%",
+};
 
 export default defineConfig({
   test: {
@@ -12,7 +17,7 @@ export default defineConfig({
           name: "core",
           environment: "node",
           setupFiles: ["./test/support/properties.ts"],
-          ...PATIENCE,
+          ...BOTH,
           include: [
             "test/core/**/*.test.ts",
             "test/page/**/*.test.ts",
@@ -37,9 +42,9 @@ export default defineConfig({
           name: "worker",
           include: ["test/worker/**/*.test.ts"],
           // Each isolated file costs about 1.5 s of start-up on two cores; the tests use fresh ids instead.
+          // So the files are shared out among a few runtimes, which begin once.
           isolate: false,
-          maxWorkers: 1,
-          ...PATIENCE,
+          ...BOTH,
           deps: {
             optimizer: {
               ssr: {

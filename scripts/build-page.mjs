@@ -1,7 +1,7 @@
 // Bundles src/page into public/: app.js and app.css for the first paint, parts/ for what is loaded when it is needed,
 // index.html, the icons, _headers. The same sources give the same bytes. Run by wrangler before dev and deploy, and
 // by `npm test`. Fails when the page has grown beyond its budget.
-import { cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -30,6 +30,7 @@ const options = {
   jsxImportSource: "preact",
   legalComments: "none",
   logLevel: "warning",
+  write: false,
 };
 
 /** Bytes, gzipped: what the first paint needs, and everything together. */
@@ -37,9 +38,11 @@ const FIRST_BUDGET = 70 * 1024;
 const WHOLE_BUDGET = 250 * 1024;
 
 await mkdir(out, { recursive: true });
-for (const name of ["index.html", "favicon.svg", "favicon-waiting.svg", "_headers"])
-  await cp(join(source, name), join(out, name));
-const { metafile } = await esbuild.build(options);
+for (const name of ["favicon.svg", "favicon-waiting.svg", "_headers"])
+  await put(join(out, name), await readFile(join(source, name)));
+const { metafile, outputFiles } = await esbuild.build(options);
+for (const { path, contents } of outputFiles) await put(path, contents);
+await put(join(out, "index.html"), await index());
 const built = Object.keys(metafile.outputs).map((path) => relative(out, join(root, path)));
 await removeOldParts(new Set(built));
 
@@ -53,6 +56,22 @@ if (first > FIRST_BUDGET || whole > WHOLE_BUDGET) {
     `The page is larger than ${FIRST_BUDGET} (first paint) or ${WHOLE_BUDGET} (in all).`,
   );
   process.exit(1);
+}
+
+/** The page names the parts of its first paint, so that they come at once and not one behind the other. */
+async function index() {
+  const html = await readFile(join(source, "index.html"), "utf8");
+  const parts = firstPaint("app.js").filter((name) => name.startsWith("parts/"));
+  const links = parts.map((name) => `    <link rel="modulepreload" href="/${name}">\n`);
+  return Buffer.from(html.replace("  </head>", `${links.join("")}  </head>`));
+}
+
+/** @param {string} path @param {Uint8Array} contents */
+async function put(path, contents) {
+  const held = await readFile(path).catch(() => null);
+  if (held?.equals(contents)) return;
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, contents);
 }
 
 /** Its styles, and the parts that the entry imports at once. */

@@ -77,10 +77,11 @@ const vitest = run("vitest", [
   "--reporter=json",
   `--outputFile.json=${VITEST}`,
 ]);
+// Three files at once on two cores: much of their time they wait, for a crash to be noticed or an object to fall asleep.
 const node = run("node", [
   "--no-warnings",
   "--test",
-  "--test-concurrency=1",
+  "--test-concurrency=3",
   "--test-reporter=spec",
   "--test-reporter-destination=stdout",
   "--test-reporter=junit",

@@ -2,7 +2,7 @@
 import type { Event, EventData } from "../core/events.ts";
 import { addUsage } from "../core/ledger.ts";
 import { NO_USAGE, type Usage } from "../core/usage.ts";
-import { addItem, addRow, changeRow, changeTool, mapRows } from "./items.ts";
+import { addItem, addRow, changeRow, changeTool, mapRows, turnStart } from "./items.ts";
 import { foldPlan, foldStep, resume, settleSteps } from "./plan.ts";
 import { enqueue, foldQueue } from "./queue.ts";
 import type { AskItem, ProseItem, Row, ToolItem, View } from "./view.ts";
@@ -177,12 +177,13 @@ function status(view: View, data: EventData<"status_update">, at: Stamp): View {
 function done(view: View, data: EventData<"done">, at: Stamp): View {
   const step = view.items[view.open];
   let interrupted = step?.kind === "step" ? step.step.description : null;
-  const settled = mapRows(resume(view, at.ts), (row) => {
+  const settle = (row: Row): Row => {
     if (row.kind === "ask" && !row.answer && !row.closed) return { ...row, closed: true };
     if (row.kind !== "tool" || row.state !== "running") return row;
     interrupted = row.brief ?? row.function;
     return { ...row, state: "lost", live: "" };
-  });
+  };
+  const settled = mapRows(resume(view, at.ts), settle, turnStart(view));
   const last = view.items.at(-1);
   const error = last?.kind === "error" ? last.error.message : undefined;
   const ended = settleSteps(settled, data.outcome, at.ts, error);

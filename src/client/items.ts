@@ -3,25 +3,47 @@
  *
  * I1  A row lands in the step under way, if there is one, else at the end.
  * I2  A change copies the row, its step and the list; every other item keeps its identity.
+ * I3  What is folded in `together` copies a list once and then grows that copy in place, so a history of n events
+ *     costs n steps, not n²; nobody sees the copy before it is whole.
  */
 import type { Item, Row, StepItem, ToolItem, View } from "./view.ts";
 
-const replaceAt = <T>(list: readonly T[], index: number, value: T): T[] => {
+/** The lists that the fold under way has made itself. */
+let own: WeakSet<readonly unknown[]> | null = null;
+
+export function together(fold: () => View): View {
+  if (own) return fold();
+  own = new WeakSet();
+  try {
+    return fold();
+  } finally {
+    own = null;
+  }
+}
+
+function writable<T>(list: readonly T[]): T[] {
+  if (own?.has(list)) return list as T[];
   const copy = list.slice();
+  own?.add(copy);
+  return copy;
+}
+const replaceAt = <T>(list: readonly T[], index: number, value: T): T[] => {
+  const copy = writable(list);
   copy[index] = value;
   return copy;
 };
+const append = <T>(list: readonly T[], value: T): T[] => replaceAt(list, list.length, value);
 
 export function addRow(view: View, row: Row): View {
   const step = view.items[view.open];
-  if (step?.kind !== "step") return { ...view, items: [...view.items, row] };
-  const grown: StepItem = { ...step, rows: [...step.rows, row] };
+  if (step?.kind !== "step") return addItem(view, row);
+  const grown: StepItem = { ...step, rows: append(step.rows, row) };
   return { ...view, items: replaceAt(view.items, view.open, grown) };
 }
 
 /** At the end, whatever is under way. */
 export function addItem(view: View, item: Item): View {
-  return { ...view, items: [...view.items, item] };
+  return { ...view, items: append(view.items, item) };
 }
 
 /** Changes the last row that matches; looks from the end, where changes happen. */
@@ -44,32 +66,44 @@ export function changeRow<R extends Row>(
   return view;
 }
 
-/** Maps every row; what the function gives back unchanged keeps its identity. */
-export function mapRows(view: View, change: (row: Row) => Row): View {
-  let touched = false;
-  const items = view.items.map((item): Item => {
-    if (item.kind !== "step") {
-      const next = change(item);
-      touched ||= next !== item;
-      return next;
-    }
-    const rows = item.rows.map(change);
-    if (rows.every((row, i) => row === item.rows[i])) return item;
-    touched = true;
-    return { ...item, rows };
-  });
-  return touched ? { ...view, items } : view;
+/** Maps the items from an index on; what the function gives back unchanged keeps its identity. */
+export function mapItems(view: View, change: (item: Item) => Item, from = 0): View {
+  let { items } = view;
+  for (let i = from; i < items.length; i++) {
+    const item = items[i] as Item;
+    const next = change(item);
+    if (next !== item) items = replaceAt(items, i, next);
+  }
+  return items === view.items ? view : { ...view, items };
 }
+
+/** The same for every row, those inside steps included. */
+export function mapRows(view: View, change: (row: Row) => Row, from = 0): View {
+  const inside = (item: Item): Item => {
+    if (item.kind !== "step") return change(item);
+    const rows = item.rows.map(change);
+    return rows.every((row, i) => row === item.rows[i]) ? item : { ...item, rows };
+  };
+  return mapItems(view, inside, from);
+}
+
+/** Where the turn under way begins: each turn ends with its sum. */
+export const turnStart = (view: View): number =>
+  view.items.findLastIndex((item) => item.kind === "sum") + 1;
 
 export function changeTool(view: View, id: string, change: (tool: ToolItem) => ToolItem): View {
   return changeRow(view, (row): row is ToolItem => row.kind === "tool" && row.id === id, change);
 }
 
+export function changeStepAt(view: View, at: number, change: (step: StepItem) => StepItem): View {
+  const item = view.items[at];
+  return item?.kind === "step" ? { ...view, items: replaceAt(view.items, at, change(item)) } : view;
+}
+
 /** The last group of a step: a plan of a later turn may use its ids again. */
 export function changeStep(view: View, id: string, change: (step: StepItem) => StepItem): View {
   const at = view.items.findLastIndex((item) => item.kind === "step" && item.step.id === id);
-  const item = view.items[at];
-  return item?.kind === "step" ? { ...view, items: replaceAt(view.items, at, change(item)) } : view;
+  return changeStepAt(view, at, change);
 }
 
 /** A stored message with this id is already in the timeline. Recent ones only: live text is never old. */

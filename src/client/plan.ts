@@ -5,8 +5,8 @@
  * P2  No step is running once its turn has ended, even if no event says so.
  */
 import type { EventData, Step } from "../core/events.ts";
-import { addItem, changeStep } from "./items.ts";
-import type { PlanState, View } from "./view.ts";
+import { addItem, changeStep, changeStepAt, mapItems, turnStart } from "./items.ts";
+import type { Item, PlanState, View } from "./view.ts";
 
 type Stamp = { seq: number; ts: string };
 
@@ -66,11 +66,10 @@ export function foldStep(view: View, step: EventData<"step">, at: Stamp): View {
 export function resume(view: View, ts: string): View {
   if (view.pausedAt === null) return view;
   const waited = Math.max(0, Date.parse(ts) - Date.parse(view.pausedAt));
-  const step = view.items[view.open];
-  const items =
-    step?.kind === "step"
-      ? view.items.with(view.open, { ...step, waitedMs: step.waitedMs + waited })
-      : view.items;
+  const { items } = changeStepAt(view, view.open, (step) => ({
+    ...step,
+    waitedMs: step.waitedMs + waited,
+  }));
   return { ...view, items, pausedAt: null, waitedMs: view.waitedMs + waited };
 }
 
@@ -85,11 +84,11 @@ export function settleSteps(
   const why = outcome === "failed" && error !== undefined ? { error } : {};
   const settled = (step: Step): Step =>
     step.status === "running" ? { ...step, status, ...why } : step;
-  const items = view.items.map((item) =>
+  const settle = (item: Item): Item =>
     item.kind === "step" && item.endedAt === null
       ? { ...item, step: settled(item.step), endedAt: ts }
-      : item,
-  );
+      : item;
+  const { items } = mapItems(view, settle, turnStart(view));
   const plan = view.plan;
   if (!plan) return { ...view, items, open: -1 };
   const steps = plan.current ? plan.steps.map(settled) : plan.steps;

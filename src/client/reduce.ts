@@ -13,7 +13,7 @@ import type { Event } from "../core/events.ts";
 import { routeOf } from "../core/route.ts";
 import type { SessionView } from "../core/wire.ts";
 import { foldEvent } from "./fold.ts";
-import { changeTool, isStored, mapRows } from "./items.ts";
+import { changeTool, isStored, mapRows, together } from "./items.ts";
 import { planState } from "./plan.ts";
 import { dequeue } from "./queue.ts";
 import type { Frame } from "./socket.ts";
@@ -43,7 +43,7 @@ export function reduce(view: View, frame: Frame): View {
 }
 
 export const reduceAll = (view: View, frames: readonly Frame[]): View =>
-  frames.reduce(reduce, view);
+  together(() => frames.reduce(reduce, view));
 
 /** What events do not say: the whole snapshot for reference, and a title that a person may have set. */
 export function withSnapshot(view: View, snapshot: SessionView): View {

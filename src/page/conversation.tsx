@@ -12,6 +12,7 @@ import { notify } from "./notify.ts";
 import { goTo } from "./route.ts";
 import { Shell } from "./shell.ts";
 import { t } from "./strings.ts";
+import { markdown } from "./text.tsx";
 import { Timeline } from "./timeline.tsx";
 import { type LiveSession, useSession } from "./use-session.ts";
 
@@ -38,6 +39,7 @@ export function Conversation({ id, onChange, onMenu }: Props) {
   useEffect(() => {
     if (session.ready || session.gone) onChange();
   }, [view.status, view.title, session.ready, session.gone]);
+  useEffect(() => void markdown.get().catch(() => undefined), []);
   useTitle(session);
   useNews(session);
   if (session.gone) return <Gone session={session} />;

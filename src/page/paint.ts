@@ -1,11 +1,11 @@
 /**
  * When what has arrived is drawn.
  *
- * P1  At most once a frame, however many events came; a history that is still coming in is drawn a few times, not
- *     once for each of its parts.
+ * P1  At most once a frame, however many events came; a history that is still coming in is drawn when it is there, and
+ *     now and then only where that takes long.
  * P2  A page that nobody sees is drawn too, by a timer: its title and its notifications are seen.
  */
-const COMING_MS = 250;
+const COMING_MS = 1_000;
 const HIDDEN_MS = 50;
 
 export interface Painter {

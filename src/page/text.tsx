@@ -77,7 +77,8 @@ export const Text = memo(function Text({ text }: { text: string }) {
   );
 });
 
-const markdown = lazyPart(() => import("./markdown/markdown.tsx"));
+/** Asked for when a session is opened, so that its history is drawn once and not first as plain text. */
+export const markdown = lazyPart(() => import("./markdown/markdown.tsx"));
 
 export function Rich({ text }: { text: string }) {
   const part = useLazy(markdown);

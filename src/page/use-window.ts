@@ -4,11 +4,13 @@
  * N1  A reader at the bottom has a bounded number of items below them, however long the session lives.
  * N2  What somebody reads is never taken away: while they are not at the bottom, nothing leaves the top.
  * N3  Drawing earlier items does not move what is being read.
+ * N4  Earlier items come a few at a time and well before they are reached: no scroll waits for many of them.
  */
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 const ITEMS = 60;
+const EARLIER = 15;
 const ROWS = 120;
 
 interface Window_ {
@@ -33,7 +35,7 @@ export function useWindow(
   const earlier = useCallback(() => {
     const box = scroller.current;
     if (box) before.current = { height: box.scrollHeight, top: box.scrollTop };
-    setWanted((now) => Math.max(0, (now ?? held.current) - ITEMS));
+    setWanted((now) => Math.max(0, (now ?? held.current) - EARLIER));
   }, []);
   useEffect(() => {
     if (atBottom) setWanted(null);
@@ -49,7 +51,7 @@ export function useWindow(
     if (!mark || from === 0) return;
     const watcher = new IntersectionObserver(
       (entries) => entries.some((entry) => entry.isIntersecting) && earlier(),
-      { root: scroller.current, rootMargin: "300px 0px 0px" },
+      { root: scroller.current, rootMargin: "900px 0px 0px" },
     );
     watcher.observe(mark);
     return () => watcher.disconnect();

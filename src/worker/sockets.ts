@@ -11,8 +11,9 @@ import type { LiveFrame } from "../core/ports.ts";
 import type { ServerFrame } from "../core/wire.ts";
 import type { SessionStore } from "./store.ts";
 
-/** Frames joined into one batch at the most: small enough to parse between two paints. */
-const BATCH_FRAMES = 100;
+/** Frames joined into one batch at the most, and their characters: small enough to read between two paints. */
+const BATCH_FRAMES = 500;
+const BATCH_CHARS = 128 * 1024;
 
 export interface Attachment {
   /** It wants live frames; the Worker's own streams do not. */
@@ -183,10 +184,7 @@ function* batches(texts: string[]): Generator<string> {
   let group: string[] = [];
   let size = 0;
   for (const text of texts) {
-    if (
-      group.length > 0 &&
-      (group.length >= BATCH_FRAMES || size + text.length > LIMITS.frameChars)
-    ) {
+    if (group.length > 0 && (group.length >= BATCH_FRAMES || size + text.length > BATCH_CHARS)) {
       yield envelope(group);
       group = [];
       size = 0;
@@ -204,10 +202,7 @@ function* replay(store: SessionStore, after: number): Generator<string> {
   let group: string[] = [];
   let size = 0;
   for (const { json } of store.log(after)) {
-    if (
-      group.length > 0 &&
-      (group.length >= BATCH_FRAMES || size + json.length > LIMITS.frameChars)
-    ) {
+    if (group.length > 0 && (group.length >= BATCH_FRAMES || size + json.length > BATCH_CHARS)) {
       yield `{"type":"batch","frames":[${group.join(",")}]}`;
       group = [];
       size = 0;

@@ -1,13 +1,17 @@
 /**
- * How the page bears a long session: 10,000 stored events to first interaction, scrolling through them, and 5,000 live
- * events with a reader at the bottom. Prints numbers; what they ought to be stands in docs/benchmarks.md.
+ * How the page bears a long session: 10,000 stored events of the real server to first interaction, scrolling through
+ * them, and 5,000 live events of a scripted one with a reader at the bottom. Prints numbers; what they ought to be
+ * stands in docs/benchmarks.md.
  *
  *   --stored N, --live N   other numbers of events, in tens
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { CDPSession, Page, WebSocketRoute } from "playwright-core";
-import type { Event } from "../../src/core/events.ts";
-import { startChromium } from "../support/chromium.ts";
+import { launchChromium, watchedChromium } from "../support/chromium.ts";
+import { startDev } from "../support/dev-server.ts";
 import { servePage } from "../support/page-server.ts";
 import {
   call,
@@ -28,73 +32,118 @@ const { values } = parseArgs({
     live: { type: "string", default: "5000" },
   },
 });
-const STORED = Number(values.stored);
-const LIVE = Number(values.live);
+/** Of ten events each. */
+const TURNS = Math.ceil(Number(values.stored) / 10);
+const MORE_TURNS = Math.ceil(Number(values.live) / 10);
 
-/** A turn of ten events, in the ways that sessions are long: many turns, or one step with many calls. */
+const USAGE = {
+  role: "assistant",
+  model: "m",
+  input_tokens: 2_000,
+  output_tokens: 20,
+  cached_tokens: 0,
+  measured: true,
+} as const;
 const turn = (i: number) => [
   user(`u${i}`, `Question ${i}`),
   now("running", "answering"),
-  ...[0, 1, 2].flatMap((n) =>
+  ...[0, 1].flatMap((n) =>
     call(
       `c${i}-${n}`,
       { name: "shell", function: "shell_exec", args: { command: `echo ${i}` } },
       { command: `echo ${i}`, output: `${i}\n`.repeat(20), exit_code: 0 },
     ),
   ),
+  { event: "usage", data: USAGE } as const,
   prose(`a${i}`, `## Answer ${i}\n\nIt is **${i}**, and \`echo\` said so.`, "answer"),
+  { event: "done", data: { outcome: "completed", run: i + 1 } } as const,
   now("completed", "completed"),
 ];
 
-const page_ = await servePage();
-const chromium = await startChromium(() => page_.url);
+const log = events(Array.from({ length: TURNS }, (_, i) => turn(i)).flat());
+const browser = await launchChromium();
 try {
-  const log = events(Array.from({ length: STORED / 10 }, (_, i) => turn(i)).flat());
-  const { page } = await chromium.open();
+  await stored();
+  await live();
+} finally {
+  await browser.close();
+}
+
+/** Over `wrangler dev`, where the session was imported. Twice: first as a stranger, then with what is cached. */
+async function stored(): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), "dormouse-"));
+  const dev = await startDev({ vars: { PROVIDER: "practice" }, persistTo: dir });
+  try {
+    const { page } = await watchedChromium(browser, () => dev.url).open();
+    const at = `${dev.url}/#/s/${await imported(dev.url)}`;
+    report("stored events", log.length);
+    report("ms to interactive", Math.round(await open(page, at)));
+    await page.goto("about:blank");
+    report("ms to interactive, again", Math.round(await open(page, at)));
+    report("elements", await elements(page));
+    report("ms for the slowest frame while scrolling up", Math.round(await scroll(page)));
+  } finally {
+    await dev.stop();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+async function imported(url: string): Promise<string> {
+  const rest = { upto: log.length, row: 0, run: TURNS, mode: "chat", status: "completed" };
+  const known = { title: "Long", titled: true, preview: "", plan: null, compacted: {} };
+  const header = {
+    type: "header",
+    dormouse: 1,
+    session: { id: ID, settings: {}, rest: { ...rest, ...known } },
+  };
+  const body = [header, ...log, { type: "rest", rest: { ...rest, ...known } }, { type: "end" }]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join("");
+  const response = await fetch(`${url}/api/sessions/import`, { method: "POST", body });
+  if (response.status !== 201) throw new Error(await response.text());
+  return ((await response.json()) as { id: string }).id;
+}
+
+async function live(): Promise<void> {
+  const server = await servePage();
+  const { page } = await watchedChromium(browser, () => server.url).open();
   let socket: WebSocketRoute | undefined;
   await script(page, {
     session: { last_seq: log.length },
     socket: (route, after) => {
       socket = route;
-      for (const frame of inFrames(log, after)) route.send(frame);
+      for (const frame of inFrames(after)) route.send(frame);
     },
   });
   const client = await page.context().newCDPSession(page);
-  report("stored events", log.length);
-  report("ms to interactive", Math.round(await open(page, `${page_.url}/#/s/${ID}`)));
-  report("elements", await elements(page));
-  report("ms for the slowest frame while scrolling up", Math.round(await scroll(page)));
-  await page.getByRole("button", { name: "Jump to live" }).click();
+  await open(page, `${server.url}/#/s/${ID}`);
+  const elementsBefore = await elements(page);
   const before = await heap(client);
-  const more = events(
-    Array.from({ length: LIVE / 10 }, (_, i) => turn(i + 10_000)).flat(),
-    log.length + 1,
-  );
+  const turns = Array.from({ length: MORE_TURNS }, (_, i) => turn(i + 10_000)).flat();
+  const more = events(turns, log.length + 1);
   const from = performance.now();
   for (const event of more) send(socket as WebSocketRoute, event);
-  await page.getByText(`Answer ${10_000 + LIVE / 10 - 1}`).waitFor();
+  await page.getByText(`Answer ${10_000 + MORE_TURNS - 1}`).waitFor();
   report("live events", more.length);
   report("ms per live event", round((performance.now() - from) / more.length));
-  report("elements after them", await elements(page));
+  report("elements before and after them", `${elementsBefore} ${await elements(page)}`);
   report("KiB of heap per live event", round(((await heap(client)) - before) / more.length / 1024));
-} finally {
-  await chromium.close();
-  await page_.stop();
+  await server.stop();
 }
 
-function report(name: string, value: number): void {
+function report(name: string, value: number | string): void {
   console.log(`${name.padEnd(48)}${value}`);
 }
 function round(n: number): number {
   return Math.round(n * 100) / 100;
 }
 
-/** As the server sends a replay: a hundred to a frame. */
-function inFrames(log: readonly Event[], after: number): string[] {
+/** As the server sends a replay: many to a frame. */
+function inFrames(after: number): string[] {
   const [hello] = greeting(snapshot({ last_seq: log.length }), after);
   const frames = [JSON.stringify(hello)];
-  for (let i = after; i < log.length; i += 100) {
-    frames.push(JSON.stringify({ type: "batch", frames: log.slice(i, i + 100) }));
+  for (let i = after; i < log.length; i += 500) {
+    frames.push(JSON.stringify({ type: "batch", frames: log.slice(i, i + 500) }));
   }
   return frames;
 }
@@ -103,7 +152,7 @@ function inFrames(log: readonly Event[], after: number): string[] {
 async function open(page: Page, url: string): Promise<number> {
   const from = performance.now();
   await page.goto(url);
-  await page.getByText(`It is ${STORED / 10 - 1}`).waitFor();
+  await page.getByText(`It is ${TURNS - 1}`).waitFor();
   await page.getByLabel("Message", { exact: true }).press("x");
   return performance.now() - from;
 }

@@ -163,6 +163,15 @@ const started = (): View => reduce(EMPTY_VIEW, hello(EMPTY_VIEW, 0));
 /** What two clients must agree on: all but the snapshot they happened to get. */
 const comparable = (view: View) => ({ ...view, snapshot: null, titleSeq: 0 });
 
+/** Throws at whoever writes into it. */
+function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null) {
+    Object.freeze(value);
+    Object.values(value).forEach(frozen);
+  }
+  return value;
+}
+
 describe("the story as a person sees it", () => {
   it("puts rows into their steps and prose between them", () => {
     const view = fold(STORY);
@@ -313,6 +322,14 @@ describe("R2: from the start, or from a snapshot and the tail (E2)", () => {
         },
       ),
     );
+  });
+
+  it("is the same folded together or one by one, and no view changes that was handed out", () => {
+    for (let cut = 0; cut <= STORY.length; cut++) {
+      const held = frozen(fold(STORY.slice(0, cut)));
+      const single = STORY.slice(cut).reduce<View>(reduce, held);
+      expect(fold(STORY.slice(cut), held)).toEqual(single);
+    }
   });
 
   it("goes on from a snapshot alone to the same state, with the timeline that followed", () => {

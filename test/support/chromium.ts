@@ -39,11 +39,12 @@ export interface Chromium {
   /** A page of a fresh browser profile, watched; not yet anywhere. */
   open(options?: BrowserContextOptions): Promise<Opened>;
   watch(page: Page): void;
-  close(): Promise<void>;
 }
 
-export async function startChromium(origin: () => string): Promise<Chromium> {
-  const browser: Browser = await chromium.launch({ executablePath, headless: true, args: ARGS });
+export const launchChromium = (): Promise<Browser> =>
+  chromium.launch({ executablePath, headless: true, args: ARGS });
+
+export function watchedChromium(browser: Browser, origin: () => string): Chromium {
   const problems: string[] = [];
   const watch = (page: Page): void => {
     page.on("console", (m) => {
@@ -67,7 +68,7 @@ export async function startChromium(origin: () => string): Promise<Chromium> {
     watch(page);
     return { context, page };
   };
-  return { problems, open, watch, close: () => browser.close() };
+  return { problems, open, watch };
 }
 
 /** The message box of the session, or of the empty page. */

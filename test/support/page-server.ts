@@ -22,7 +22,7 @@ export interface PageServer {
 export async function servePage(): Promise<PageServer> {
   execFileSync(process.execPath, [join(root, "scripts/build-page.mjs")], { stdio: "pipe" });
   const folder = join(root, "public");
-  const headers = parse(await readFile(join(folder, "_headers"), "utf8"));
+  const headersOf = parse(await readFile(join(folder, "_headers"), "utf8"));
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://page");
     // As in wrangler.toml: an address that is no file is the page.
@@ -31,7 +31,7 @@ export async function servePage(): Promise<PageServer> {
     stat(file).then(
       () => {
         const type = TYPES[extname(file)] ?? "application/octet-stream";
-        response.writeHead(200, { ...headers, "content-type": type });
+        response.writeHead(200, { ...headersOf(pathname), "content-type": type });
         createReadStream(file).pipe(response);
       },
       () => response.writeHead(404).end(),
@@ -47,13 +47,16 @@ export async function servePage(): Promise<PageServer> {
   return { url: `http://127.0.0.1:${port}`, stop };
 }
 
-/** The one block of `_headers`: what stands indented, `Name: value`. */
-function parse(text: string): Record<string, string> {
-  const lines = text.split("\n").filter((line) => /^\s+\S/.test(line));
-  return Object.fromEntries(
-    lines.map((line) => {
-      const colon = line.indexOf(":");
-      return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
-    }),
-  );
+/** The blocks of `_headers`: an address, `/*` or `/folder/*`, and below it, indented, `Name: value`. */
+function parse(text: string): (pathname: string) => Record<string, string> {
+  const blocks: { prefix: string; headers: [string, string][] }[] = [];
+  for (const line of text.split("\n")) {
+    const [, name, value] = /^\s+([\w-]+):\s*(.+)$/.exec(line) ?? [];
+    if (name && value) blocks.at(-1)?.headers.push([name, value]);
+    else if (line.startsWith("/")) blocks.push({ prefix: line.replace("*", ""), headers: [] });
+  }
+  return (pathname) =>
+    Object.fromEntries(
+      blocks.filter((b) => pathname.startsWith(b.prefix)).flatMap((b) => b.headers),
+    );
 }

@@ -4,7 +4,7 @@
  * Y1  A moment's view is folded from the events before it, never from the views after it: going back is exact.
  * Y2  Long silences are shortened, so that a night of waiting is not a night of watching.
  */
-import { EMPTY_VIEW, reduce, type View } from "../../client/index.ts";
+import { EMPTY_VIEW, reduceAll, type View } from "../../client/index.ts";
 import type { Event } from "../../core/events.ts";
 
 /** A view is kept every so many events, so that jumping back costs little. */
@@ -29,9 +29,11 @@ export function replayOf(events: readonly Event[]): Replay {
     let from = { n: mark * EVERY, view: kept[mark] ?? EMPTY_VIEW };
     if (last.n <= n && last.n > from.n) from = last;
     let { view } = from;
-    for (let i = from.n; i < n; i++) {
-      view = reduce(view, events[i] as Event);
-      if ((i + 1) % EVERY === 0) kept[(i + 1) / EVERY] ??= view;
+    for (let i = from.n; i < n; ) {
+      const next = Math.min(n, i - (i % EVERY) + EVERY);
+      view = reduceAll(view, events.slice(i, next));
+      if (next % EVERY === 0) kept[next / EVERY] ??= view;
+      i = next;
     }
     last = { n, view };
     return view;

@@ -53,7 +53,7 @@ export const failureOf = async (response: Response): Promise<Failure["error"]> =
 
 /** Waits for what happens by itself; the time is a bound for a test that fails, never an expectation. */
 export const until = (check: () => void | Promise<void>): Promise<void> =>
-  vi.waitFor(check, { timeout: 8_000, interval: 4 });
+  vi.waitFor(check, { timeout: 30_000, interval: 4 });
 
 export interface Options {
   mode?: "agent" | "chat" | "workflow" | "direct";

@@ -1,10 +1,9 @@
 /** The list of sessions, and what can be done with one. Routes of other hands are played by the test. */
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import type { EventBody } from "../../src/core/events.ts";
-import { type Chromium, startChromium, status, WITH_CHROMIUM } from "../support/chromium.ts";
-import { until } from "../support/client-node.ts";
-import { type PageServer, servePage } from "../support/page-server.ts";
+import { before, describe, it } from "node:test";
+import type { EventBody } from "../../../src/core/events.ts";
+import { type Chromium, status, WITH_CHROMIUM } from "../../support/chromium.ts";
+import { until } from "../../support/client-node.ts";
 import {
   call,
   events,
@@ -16,7 +15,8 @@ import {
   send,
   snapshot,
   user,
-} from "../support/scripted-session.ts";
+} from "../../support/scripted-session.ts";
+import { bareStage } from "../../support/stage.ts";
 
 interface Asked {
   method: string;
@@ -38,15 +38,10 @@ const RUN = events([
 const BUSY = events([user("u", "work"), now("running", "executing"), user("m", "and this too")]);
 
 describe("sessions in the page", WITH_CHROMIUM, () => {
-  let server: PageServer;
+  let url: string;
   let chromium: Chromium;
   before(async () => {
-    server = await servePage();
-    chromium = await startChromium(() => server.url);
-  });
-  after(async () => {
-    await chromium?.close();
-    await server?.stop();
+    ({ url, chromium } = await bareStage());
   });
 
   async function open(log = RUN, session: Parameters<typeof snapshot>[0] = {}) {
@@ -77,7 +72,7 @@ describe("sessions in the page", WITH_CHROMIUM, () => {
       }
       asked.push({ method: request.method(), path: pathname + search, body });
     });
-    await page.goto(`${server.url}/#/s/${ID}`);
+    await page.goto(`${url}/#/s/${ID}`);
     await page.getByTestId("status").waitFor();
     const choose = async (name: string) => {
       await page
@@ -155,7 +150,7 @@ describe("sessions in the page", WITH_CHROMIUM, () => {
 
   it("are shared by a link, and a share plays what happened again", async () => {
     const { context, page, choose } = await open();
-    const share = { share_id: "sh1", url: `${server.url}/shared/sh1`, upto_seq: RUN.length };
+    const share = { share_id: "sh1", url: `${url}/shared/sh1`, upto_seq: RUN.length };
     await page.route("**/share", (r) =>
       r.request().method() === "DELETE"
         ? r.fulfill({ status: 204 })
@@ -163,8 +158,8 @@ describe("sessions in the page", WITH_CHROMIUM, () => {
     );
     await choose("Share");
     await page.getByRole("button", { name: "Create a link" }).click();
-    const url = await page.getByLabel("Link").inputValue();
-    assert.equal(url, `${server.url}/shared/sh1`);
+    const link = await page.getByLabel("Link").inputValue();
+    assert.equal(link, share.url);
     await page.getByRole("button", { name: "Stop sharing" }).click();
     await page.getByText("It is no longer shared").waitFor();
 
@@ -172,7 +167,7 @@ describe("sessions in the page", WITH_CHROMIUM, () => {
     await page.route("**/api/shared/sh1/events*", (r) =>
       r.fulfill({ json: { events: RUN, last_seq: RUN.length, epoch: "e1" } }),
     );
-    await page.goto(url);
+    await page.goto(link);
     await page.getByText("It said hello").waitFor();
     assert.equal(await page.getByLabel("Message", { exact: true }).count(), 0);
     const position = page.getByLabel("Position");

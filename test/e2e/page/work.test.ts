@@ -1,32 +1,20 @@
 /** The page as a person uses it, in Chromium, over `wrangler dev`: a task, a question, a stop, a second tab. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import type { BrowserContextOptions } from "playwright-core";
-import { type Chromium, say, startChromium, status, WITH_CHROMIUM } from "../support/chromium.ts";
-import { type DevServer, startDev } from "../support/dev-server.ts";
+import { type Chromium, say, status, WITH_CHROMIUM } from "../../support/chromium.ts";
+import { practiceStage } from "../../support/stage.ts";
 
 describe("the page", WITH_CHROMIUM, () => {
-  let dev: DevServer;
+  let url: string;
   let chromium: Chromium;
-  let dir: string;
-
   before(async () => {
-    dir = await mkdtemp(join(tmpdir(), "dormouse-"));
-    dev = await startDev({ vars: { PROVIDER: "practice" }, persistTo: dir });
-    chromium = await startChromium(() => dev.url);
-  });
-  after(async () => {
-    await chromium?.close();
-    await dev?.stop();
-    await rm(dir, { recursive: true, force: true });
+    ({ url, chromium } = await practiceStage());
   });
 
   async function open(options: BrowserContextOptions = {}) {
     const opened = await chromium.open(options);
-    await opened.page.goto(dev.url);
+    await opened.page.goto(url);
     return opened;
   }
 

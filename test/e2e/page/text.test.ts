@@ -1,10 +1,9 @@
 /** A29: text of others in every place of the page: no script, no foreign request, no report of the policy. */
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import type { Page } from "playwright-core";
-import type { EventBody, Step } from "../../src/core/events.ts";
-import { type Chromium, startChromium, status, WITH_CHROMIUM } from "../support/chromium.ts";
-import { type PageServer, servePage } from "../support/page-server.ts";
+import type { EventBody, Step } from "../../../src/core/events.ts";
+import { type Chromium, status, WITH_CHROMIUM } from "../../support/chromium.ts";
 import {
   call,
   events,
@@ -18,7 +17,8 @@ import {
   snapshot,
   user,
   waits,
-} from "../support/scripted-session.ts";
+} from "../../support/scripted-session.ts";
+import { bareStage } from "../../support/stage.ts";
 
 const EVIL = [
   "<img src=x onerror=\"document.title='owned'\">",
@@ -96,15 +96,10 @@ const STORY: EventBody[] = [
 ];
 
 describe("text of others", WITH_CHROMIUM, () => {
-  let server: PageServer;
+  let url: string;
   let chromium: Chromium;
   before(async () => {
-    server = await servePage();
-    chromium = await startChromium(() => server.url);
-  });
-  after(async () => {
-    await chromium?.close();
-    await server?.stop();
+    ({ url, chromium } = await bareStage());
   });
 
   async function open(bodies: EventBody[], wait = bodies.some((b) => b.event === "wait")) {
@@ -124,7 +119,7 @@ describe("text of others", WITH_CHROMIUM, () => {
         ? route.fulfill({ contentType: "image/png", body: PIXEL })
         : route.fulfill({ contentType: "text/plain", body: ALL }),
     );
-    await page.goto(`${server.url}/#/s/${ID}`);
+    await page.goto(`${url}/#/s/${ID}`);
     return opened;
   }
 

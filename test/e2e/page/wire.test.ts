@@ -1,10 +1,9 @@
 /** The page over sockets that break: nothing is missing, nothing twice, and what is not so is said. */
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import type { Page, WebSocketRoute } from "playwright-core";
-import { type Chromium, say, startChromium, status, WITH_CHROMIUM } from "../support/chromium.ts";
-import { until } from "../support/client-node.ts";
-import { type PageServer, servePage } from "../support/page-server.ts";
+import { type Chromium, say, status, WITH_CHROMIUM } from "../../support/chromium.ts";
+import { until } from "../../support/client-node.ts";
 import {
   call,
   events,
@@ -18,21 +17,17 @@ import {
   snapshot,
   user,
   waits,
-} from "../support/scripted-session.ts";
+} from "../../support/scripted-session.ts";
+import { bareStage } from "../../support/stage.ts";
 
 const TEXT = "one two three four five six seven eight nine ten";
 const WORDS = TEXT.split(/(?<= )/);
 
 describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
-  let server: PageServer;
+  let url: string;
   let chromium: Chromium;
   before(async () => {
-    server = await servePage();
-    chromium = await startChromium(() => server.url);
-  });
-  after(async () => {
-    await chromium?.close();
-    await server?.stop();
+    ({ url, chromium } = await bareStage());
   });
 
   type Connect = (socket: WebSocketRoute, after: number, times: number) => void;
@@ -40,7 +35,7 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
     const opened = await chromium.open();
     let times = 0;
     await script(opened.page, { socket: (socket, after_) => connect(socket, after_, ++times) });
-    await opened.page.goto(`${server.url}/#/s/${ID}`);
+    await opened.page.goto(`${url}/#/s/${ID}`);
     return opened;
   }
   const shown = (page: Page, text: string) => page.getByText(text, { exact: true });
@@ -218,7 +213,7 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
   });
 
   it("draws a long history from its end, and what came before when somebody goes there", async () => {
-    const turns = Array.from({ length: 300 }, (_, i) => [
+    const turns = Array.from({ length: 100 }, (_, i) => [
       user(`u${i}`, `question ${i}`),
       now("running", "answering"),
       ...call(
@@ -232,7 +227,7 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
     ]).flat();
     const log = events(turns);
     const { context, page } = await open((socket, after_) => hello(socket, after_, log));
-    await shown(page, "answer 299").waitFor();
+    await shown(page, "answer 99").waitFor();
     assert.ok((await page.locator(".items > *").count()) < 120);
     const earlier = page.getByRole("button", { name: /earlier/ });
     for (let i = 0; i < 60 && (await earlier.count()) > 0; i++) {

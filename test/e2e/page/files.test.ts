@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { unzipSync } from "fflate";
 import type { Page } from "playwright-core";
-import { type Chromium, say, startChromium, status, WITH_CHROMIUM } from "../support/chromium.ts";
-import { type DevServer, startDev } from "../support/dev-server.ts";
+import { type Chromium, say, status, WITH_CHROMIUM } from "../../support/chromium.ts";
+import { practiceStage } from "../../support/stage.ts";
 
 const CSV = 'region,units\nnorth,12\n"east, far",100\n';
 const csv = (name: string, text = CSV) => ({
@@ -17,26 +17,21 @@ const csv = (name: string, text = CSV) => ({
 });
 
 describe("files in the page", WITH_CHROMIUM, () => {
-  let dev: DevServer;
+  let url: string;
   let chromium: Chromium;
   let dir: string;
   before(async () => {
+    ({ url, chromium } = await practiceStage());
     dir = await mkdtemp(join(tmpdir(), "dormouse-"));
-    dev = await startDev({ vars: { PROVIDER: "practice" }, persistTo: dir });
-    chromium = await startChromium(() => dev.url);
   });
-  after(async () => {
-    await chromium?.close();
-    await dev?.stop();
-    await rm(dir, { recursive: true, force: true });
-  });
+  after(() => rm(dir, { recursive: true, force: true }));
 
   const uploads = (page: Page, state: string) =>
     page.locator(`[data-testid=upload][data-state=${state}]`);
 
   it("go in with the first message, under a name of their own, and the task finds them", async () => {
     const { context, page } = await chromium.open();
-    await page.goto(dev.url);
+    await page.goto(url);
     await page.getByTestId("pick").setInputFiles([csv("a.csv"), csv("a.csv", "other\n1\n")]);
     await uploads(page, "done").nth(1).waitFor();
     assert.deepEqual(await uploads(page, "done").locator(".file-name").allTextContents(), [
@@ -55,7 +50,7 @@ describe("files in the page", WITH_CHROMIUM, () => {
 
   it("are refused with words when they are too large, and the rest goes on", async () => {
     const { context, page } = await chromium.open();
-    await page.goto(dev.url);
+    await page.goto(url);
     const [large, small] = [join(dir, "large.bin"), join(dir, "small.csv")];
     await writeFile(large, "");
     await truncate(large, 25 * 1024 * 1024 + 1);
@@ -71,7 +66,7 @@ describe("files in the page", WITH_CHROMIUM, () => {
 
   it("can be dropped and pasted", async () => {
     const { context, page } = await chromium.open();
-    await page.goto(dev.url);
+    await page.goto(url);
     const data = await page.evaluateHandle(() => {
       const transfer = new DataTransfer();
       transfer.items.add(new File(["dropped"], "dropped.txt", { type: "text/plain" }));
@@ -93,7 +88,7 @@ describe("files in the page", WITH_CHROMIUM, () => {
 
   it("are listed, looked at, saved one by one and together, and deleted", async () => {
     const { context, page } = await chromium.open();
-    await page.goto(dev.url);
+    await page.goto(url);
     await page.getByTestId("pick").setInputFiles([csv("t.csv")]);
     await uploads(page, "done").waitFor();
     await say(

@@ -1,11 +1,10 @@
 /** For everyone: axe on each view in both themes, the keyboard, and composing in Chinese. */
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import axeCore from "axe-core";
 import type { Page } from "playwright-core";
 import type { EventBody } from "../../src/core/events.ts";
-import { type Chromium, startChromium, status, WITH_CHROMIUM } from "../support/chromium.ts";
-import { type PageServer, servePage } from "../support/page-server.ts";
+import { type Chromium, status, WITH_CHROMIUM } from "../support/chromium.ts";
 import {
   call,
   events,
@@ -20,6 +19,7 @@ import {
   user,
   waits,
 } from "../support/scripted-session.ts";
+import { bareStage } from "../support/stage.ts";
 
 type Axe = {
   run(
@@ -143,15 +143,10 @@ const APPROVAL: EventBody[] = [
 ];
 
 describe("the page for everyone", WITH_CHROMIUM, () => {
-  let server: PageServer;
+  let url: string;
   let chromium: Chromium;
   before(async () => {
-    server = await servePage();
-    chromium = await startChromium(() => server.url);
-  });
-  after(async () => {
-    await chromium?.close();
-    await server?.stop();
+    ({ url, chromium } = await bareStage());
   });
 
   type Options = Parameters<Chromium["open"]>[0];
@@ -190,7 +185,7 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
         },
       }),
     );
-    await page.goto(`${server.url}/${at}`);
+    await page.goto(`${url}/${at}`);
     return opened;
   }
 
@@ -284,13 +279,13 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
     await page.getByRole("dialog").waitFor();
     await axe(page, "help", "dialog");
     await page.keyboard.press("Escape");
-    await page.goto(`${server.url}/shared/sh`);
+    await page.goto(`${url}/shared/sh`);
     await page.getByRole("button", { name: "Play" }).waitFor();
     await axe(page, "share");
     await page.route(/\/api\/sessions(?:\?.*)?$/, (route) =>
       route.fulfill({ status: 401, json: { error: { code: "unauthorized", message: "" } } }),
     );
-    await page.goto(`${server.url}/`);
+    await page.goto(`${url}/`);
     await page.getByLabel("Access token").waitFor();
     await axe(page, "sign-in");
     await context.close();

@@ -1,0 +1,53 @@
+/**
+ * What the suites of the page share within one process: one Chromium, one `wrangler dev` with the practice model, one
+ * server of the bare page. Each starts when it is first asked for; all of them end after the last test.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after } from "node:test";
+import type { Browser } from "playwright-core";
+import { type Chromium, launchChromium, watchedChromium } from "./chromium.ts";
+import { type DevServer, startDev } from "./dev-server.ts";
+import { type PageServer, servePage } from "./page-server.ts";
+
+export interface Stage {
+  url: string;
+  /** Watched for this suite alone. */
+  chromium: Chromium;
+}
+
+let browser: Promise<Browser> | undefined;
+let dev: Promise<DevServer> | undefined;
+let bare: Promise<PageServer> | undefined;
+let dir: string | undefined;
+
+/** The page over the real server, where the practice model works. */
+export async function practiceStage(): Promise<Stage> {
+  dev ??= practice();
+  const { url } = await dev;
+  return { url, chromium: await chromiumAt(url) };
+}
+
+/** The page with nothing behind it: the test plays the server. */
+export async function bareStage(): Promise<Stage> {
+  bare ??= servePage();
+  const { url } = await bare;
+  return { url, chromium: await chromiumAt(url) };
+}
+
+async function chromiumAt(url: string): Promise<Chromium> {
+  browser ??= launchChromium();
+  return watchedChromium(await browser, () => url);
+}
+
+async function practice(): Promise<DevServer> {
+  dir = await mkdtemp(join(tmpdir(), "dormouse-"));
+  return startDev({ vars: { PROVIDER: "practice" }, persistTo: dir });
+}
+
+after(async () => {
+  await (await browser)?.close();
+  await Promise.all([dev?.then((d) => d.stop()), bare?.then((b) => b.stop())]);
+  if (dir) await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+});
