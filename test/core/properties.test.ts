@@ -70,6 +70,8 @@ const WHIMS: Whim[] = [
   "endBatch",
   "failReview",
   "delegate",
+  "delegate",
+  "delegate",
 ];
 
 const write = (path: string): [string, unknown] => [
@@ -332,6 +334,7 @@ async function live(
   };
   const h = new Harness({ mode, script: rule, settings });
   h.model.ticks = (n) => ticks[n % ticks.length] ?? 0;
+  const hung: { hang?: true } = { hang: true };
   h.specialists.work = ({ args }) =>
     String(args.profile).startsWith("asks")
       ? {
@@ -340,7 +343,7 @@ async function live(
             { kind: "budget", text: "More?" },
           ],
         }
-      : { spends: { model_calls: 1, input_tokens: 5 } };
+      : { spends: { model_calls: 1, input_tokens: 5 }, ...(slow.length % 2 ? hung : {}) };
   let ran = 0;
   h.tools.behaviour = (run) => {
     if (slow.includes(ran++)) return "hang";
@@ -351,6 +354,9 @@ async function live(
   const w: World = { h, n: 0 };
   await happen(w, { do: "say", how: "steer" });
   for (const what of happenings) await happen(w, what);
+  // A specialist that is found again has ended by then.
+  delete hung.hang;
+  h.crash();
   // Everything is let go, and questions are answered, until it rests.
   for (let i = 0; i < 90; i++) {
     await h.settle();
