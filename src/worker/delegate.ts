@@ -21,6 +21,7 @@ import type { TurnResult } from "../core/wire.ts";
 import type { Box } from "../tools/box.ts";
 import type { Task, ToolContext } from "../tools/define.ts";
 import { resolvePath } from "../tools/paths.ts";
+import { brokeUnderTool } from "../tools/platform.ts";
 import { type Children, childId } from "./children.ts";
 import { profiles } from "./config.ts";
 import type { Bindings } from "./env.ts";
@@ -40,6 +41,20 @@ export interface Parent {
 const STOPPED = "The specialist was stopped.";
 /** Files that come back. */
 const MOST_FILES = 50;
+
+/** The session of one call. */
+interface Child {
+  id: string;
+  stub: SessionStub;
+  owner: string;
+  stop(): Promise<unknown>;
+}
+async function childOf({ env, session }: Parent, call: string): Promise<Child> {
+  const { id: parent, owner } = session();
+  const id = await childId(parent, call);
+  const stub = sessionStub(env, id);
+  return { id, stub, owner, stop: () => stub.stop(owner, newSessionId()).catch(() => null) };
+}
 
 /** What its parent works with, the profile over it; of tools, limits and budget whatever is stricter. */
 function childSettings(s: Session, profile: SettingsLayer): SettingsLayer {
@@ -69,15 +84,16 @@ function childSettings(s: Session, profile: SettingsLayer): SettingsLayer {
 const same = (a: Uint8Array | null, b: Uint8Array): boolean =>
   a !== null && a.length === b.length && a.every((byte, i) => byte === b[i]);
 
-/** Absolute paths of files that are there, or the first that is not. */
-function handed(files: FileStore, paths: string[]): { paths: string[] } | { missing: string } {
+/** Absolute paths of files that are there, and the first that is not. */
+function handed(files: FileStore, paths: string[]): { paths: string[]; missing: string | null } {
   const found: string[] = [];
+  let missing: string | null = null;
   for (const path of paths) {
     const resolved = resolvePath(path);
-    if (!resolved.ok || files.stat(resolved.path)?.kind !== "file") return { missing: path };
-    found.push(resolved.path);
+    if (resolved.ok && files.stat(resolved.path)?.kind === "file") found.push(resolved.path);
+    else missing ??= path;
   }
-  return { paths: found };
+  return { paths: found, missing };
 }
 
 /** What the specialist made or changed comes back; what stands in its way here stays, and is named. */
@@ -131,36 +147,33 @@ function asked(result: TurnResult | null, who: string): Asks | null {
 }
 
 /** Makes the child, or finds it again, with the files that go with the task. */
-async function child(parent: Parent, task: Task, ctx: ToolContext, given: string[]) {
-  const { env, files, children } = parent;
+async function make(
+  parent: Parent,
+  child: Child,
+  { task }: Task,
+  profile: SettingsLayer,
+  given: string[],
+): Promise<void> {
+  const { id, stub, owner } = child;
   const s = parent.session();
-  const id = await childId(s.id, ctx.id);
-  const stub = sessionStub(env, id);
   const start = {
-    id,
-    owner: s.owner,
+    ...{ id, owner, ephemeral: true, parent: s.id, host: s.host },
     epoch: newSessionId().slice(0, 12),
     mode: "workflow" as const,
-    title: titleFrom(task.task, LIMITS.titleChars),
-    settings: childSettings(s, profiles(env)[task.profile] ?? {}),
-    ephemeral: true,
-    parent: s.id,
-    host: s.host,
+    title: titleFrom(task, LIMITS.titleChars),
+    settings: childSettings(s, profile),
   };
-  children.note(id);
+  parent.children.note(id);
   const { view } = unwrap(await stub.create(start));
-  if (view.run === 0) {
-    for (const path of given) {
-      unwrap(await stub.writeFile(s.owner, path, files.read(path) ?? new Uint8Array()));
-    }
+  if (view.run > 0) return;
+  for (const path of given) {
+    unwrap(await stub.writeFile(owner, path, parent.files.read(path) ?? new Uint8Array()));
   }
-  return { id, stub, owner: s.owner };
 }
 
 /** Says the task, and what a person has decided since; both count once. The turn is heard from its beginning. */
 async function goOn(
-  stub: SessionStub,
-  owner: string,
+  { stub, owner }: Child,
   { task }: Task,
   { id, answer, trace }: ToolContext,
 ): Promise<Pick<Ack, "seq" | "from">> {
@@ -174,35 +187,61 @@ async function goOn(
     : unwrap(told);
 }
 
+/** Until it ends or waits; null: it took too long. Whatever else goes wrong, it is not left at work. */
+async function hear(child: Child, task: Task, ctx: ToolContext): Promise<TurnResult | null> {
+  const { stub, owner, stop } = child;
+  try {
+    const ack = await goOn(child, task, ctx);
+    return await awaitTurn(stub, owner, ack, ctx.timeoutMs / 1000, {
+      heard: (_, spent) => ctx.spend?.(spent),
+      signal: ctx.signal,
+    });
+  } catch (error) {
+    // Where the platform failed the call is run again, and finds it.
+    if (!brokeUnderTool(error)) await stop();
+    throw error;
+  }
+}
+
 export async function delegate(parent: Parent, task: Task, ctx: ToolContext): Promise<ToolResult> {
+  const child = await childOf(parent, ctx.id);
   const known = profiles(parent.env);
-  if (!Object.hasOwn(known, task.profile)) {
+  const profile = Object.hasOwn(known, task.profile) ? known[task.profile] : undefined;
+  const given = handed(parent.files, task.files);
+  // It may have been at work since before a crash, or a wait: then what it was given is its own by now.
+  const again = ctx.reopened || ctx.answer !== undefined;
+  if (!profile && !ctx.answer) {
+    if (again) await child.stop();
     const names = Object.keys(known).join(", ");
     return { ok: true, text: `There is no profile ${task.profile}. There are: ${names}.` };
   }
-  const given = handed(parent.files, task.files);
-  if ("missing" in given) {
+  if (given.missing !== null && !again) {
     return { ok: true, text: `There is no file ${given.missing}; nothing was handed over.` };
   }
-  const { id, stub, owner } = await child(parent, task, ctx, given.paths);
-  const stop = () => stub.stop(owner, newSessionId()).catch(() => null);
-  const stopped = async (): Promise<ToolResult> => {
-    await stop();
-    return { ok: false, text: STOPPED };
-  };
-  // It may have been at work since before a crash.
-  if (ctx.signal.aborted) return stopped();
-  const ack = await goOn(stub, owner, task, ctx);
-  const result = await awaitTurn(stub, owner, ack, ctx.timeoutMs / 1000, {
-    heard: (_, spent) => ctx.spend?.(spent),
-    signal: ctx.signal,
-  });
+  if (profile) await make(parent, child, task, profile, given.paths);
+  if (ctx.signal.aborted) return stopped(child);
+  const result = await hear(child, task, ctx);
   // What it has made until a stop is nobody's. A stop while the task was on its way has met a session at rest.
-  if (ctx.signal.aborted) return stopped();
+  if (ctx.signal.aborted) return stopped(child);
   const asks = asked(result, task.profile);
   if (asks) return { ok: true, text: "", asks };
-  if (!result || result.outcome === "waiting") await stop();
-  const { brought, left } = await bringBack(parent, stub, owner, given.paths);
+  if (!result || result.outcome === "waiting") await child.stop();
+  return ended(parent, child, result, given.paths);
+}
+
+async function stopped(child: Child): Promise<ToolResult> {
+  await child.stop();
+  return { ok: false, text: STOPPED };
+}
+
+/** Its words, and what of its files came back. */
+async function ended(
+  parent: Parent,
+  { id, stub, owner }: Child,
+  result: TurnResult | null,
+  given: string[],
+): Promise<ToolResult> {
+  const { brought, left } = await bringBack(parent, stub, owner, given);
   const { ok, text } = told(result);
   const notes = [
     ...(brought.length > 0 ? [`[files that came back: ${brought.join(", ")}]`] : []),

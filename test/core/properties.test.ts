@@ -43,7 +43,8 @@ type Whim =
   | "flaky"
   | "busy"
   | "endBatch"
-  | "failReview";
+  | "failReview"
+  | "delegate";
 const WHIMS: Whim[] = [
   "sane",
   "sane",
@@ -69,12 +70,17 @@ const WHIMS: Whim[] = [
   "busy",
   "endBatch",
   "failReview",
+  "delegate",
+  "delegate",
+  "delegate",
 ];
 
 const write = (path: string): [string, unknown] => [
   "file_write",
   { path, content: "x", brief: "b" },
 ];
+
+const hand = (profile: string): [string, unknown] => ["delegate_task", { profile, task: "t" }];
 
 /** A sensible reply to whatever is offered. */
 function sane(r: RequestBody, n: number): Scripted {
@@ -144,6 +150,10 @@ function whimsical(whim: Whim, r: RequestBody, n: number): Scripted {
       ]);
     case "failReview":
       return review("fail", n % 2 ? "retry_actor" : "replan", `issue ${n}`);
+    case "delegate":
+      return n % 2
+        ? call(...[`asks${n}`, "quick", "asks"].map(hand), ["file_read", { path: "1" }])
+        : call(hand(`asks${n}`), write("after"));
     case "giveUp":
       return complete(false, "cannot");
     case "flaky":
@@ -160,7 +170,19 @@ function whimsical(whim: Whim, r: RequestBody, n: number): Scripted {
 
 type Happening =
   | { do: "say"; how: "steer" | "follow_up" | "replan" | "reject" }
-  | { do: "answer" | "allow" | "deny" | "edit" | "remove" | "stop" | "crash" | "settle" | "tick" }
+  | {
+      do:
+        | "new"
+        | "answer"
+        | "allow"
+        | "deny"
+        | "edit"
+        | "remove"
+        | "stop"
+        | "crash"
+        | "settle"
+        | "tick";
+    }
   | { do: "fail" | "die"; in: number };
 const happening: fc.Arbitrary<Happening> = fc.oneof(
   {
@@ -173,6 +195,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
     weight: 6,
     arbitrary: fc
       .constantFrom(
+        "new",
         "answer",
         "allow",
         "deny",
@@ -214,6 +237,11 @@ async function happen(w: World, what: Happening): Promise<void> {
     case "say": {
       const id = `s${w.n++}`;
       attempt(() => h.say(id, what.how, id));
+      break;
+    }
+    case "new": {
+      const id = `n${w.n++}`;
+      attempt(() => h.say("/new", "steer", id));
       break;
     }
     case "answer":
@@ -264,11 +292,25 @@ function lostMessages(h: Harness): string[] {
   const queued = new Set(h.head.queue.map((q) => q.text));
   return h
     .of("message")
-    .filter((m) => m.role === "user")
+    .filter((m) => m.role === "user" && m.content !== "/new")
     .map((m) => h.of("queue").findLast((q) => q.message_id === m.message_id) ?? { text: m.content })
     .filter((m) => !("op" in m && m.op === "removed"))
     .map((m) => m.text ?? "")
     .filter((text) => !queued.has(text) && !memory.includes(text));
+}
+
+/** Each specialist worked once, was answered once, and is not left at work when its call is over. */
+function lostSpecialists(h: Harness): string[] {
+  const called = h.of("tool").filter((t) => t.status === "called");
+  return [...h.specialists.children].flatMap(([id, child]) => {
+    const done = called.find((t) => t.tool_call_id === id);
+    const given = child.answers.map((a) => a.id);
+    return [
+      ...(child.begun === 1 ? [] : [`${id} began ${child.begun} times`]),
+      ...(new Set(given).size === given.length ? [] : [`${id} was answered twice`]),
+      ...(done?.ok || child.stopped ? [] : [`${id} is still at work`]),
+    ];
+  });
 }
 
 async function live(
@@ -293,6 +335,16 @@ async function live(
   };
   const h = new Harness({ mode, script: rule, settings });
   h.model.ticks = (n) => ticks[n % ticks.length] ?? 0;
+  const hung: { hang?: true } = { hang: true };
+  h.specialists.work = ({ args }) =>
+    String(args.profile).startsWith("asks")
+      ? {
+          asks: [
+            { kind: "approval", text: "May it?" },
+            { kind: "budget", text: "More?" },
+          ],
+        }
+      : { spends: { model_calls: 1, input_tokens: 5 }, ...(slow.length % 2 ? hung : {}) };
   let ran = 0;
   h.tools.behaviour = (run) => {
     if (slow.includes(ran++)) return "hang";
@@ -303,6 +355,9 @@ async function live(
   const w: World = { h, n: 0 };
   await happen(w, { do: "say", how: "steer" });
   for (const what of happenings) await happen(w, what);
+  // A specialist that is found again has ended by then.
+  delete hung.hang;
+  h.crash();
   // Everything is let go, and questions are answered, until it rests.
   for (let i = 0; i < 90; i++) {
     await h.settle();
@@ -315,7 +370,9 @@ async function live(
   expect(h.head.status).toMatch(/^(idle|completed|failed|stopped)$/);
   expect(h.faults()).toEqual([]);
   expect(lostMessages(h)).toEqual([]);
-  expect(h.head).toMatchObject({ batch: null, wait: null, queue: [], retry: null });
+  expect(lostSpecialists(h)).toEqual([]);
+  expect(h.of("moved").map((m) => [m.client_id, m.to])).toEqual([...h.errands.made]);
+  expect(h.head).toMatchObject({ batch: null, wait: null, queue: [], retry: null, errands: [] });
   const effects = h.tools.effects.filter((e) => !e.startsWith("file_write"));
   expect(effects.length).toBe(new Set(effects).size);
 }

@@ -1,5 +1,5 @@
 /**
- * The whole server dies: SIGKILL of `wrangler dev` with five sessions at five different points, a start on what was
+ * The whole server dies: SIGKILL of `wrangler dev` with six sessions at six different points, a start on what was
  * durable, and nobody connected. Then SIGTERM.
  */
 import assert from "node:assert/strict";
@@ -30,12 +30,25 @@ let calling: Remote;
 let running: Remote;
 let planning: Remote;
 let resting: Remote;
+let delegating: Remote;
 
+const tester = {
+  provider: "custom",
+  model: "tester",
+  tools: { approval: { file_write: "ask" } },
+};
 const start = (): Promise<DevServer> =>
-  startDev({ persistTo: dir, vars: { PROVIDER: "custom", CUSTOM_BASE_URL: mock.url } });
+  startDev({
+    persistTo: dir,
+    vars: {
+      PROVIDER: "custom",
+      CUSTOM_BASE_URL: mock.url,
+      PROFILES: JSON.stringify({ tester }),
+    },
+  });
 const ASK = call("message_ask_user", { text: "Which colour?", options: ["red", "blue"] });
 
-/** Each session is brought to its point: waiting, in a model call, in a command, in the planner, asleep. */
+/** Each session is brought to its point: waiting, in a model call, in a command, in the planner, asleep, its specialist waiting. */
 async function prepare(): Promise<void> {
   scripts.set("asks", plan("a"), ASK);
   scripts.set("calling", plan("a"), HANG);
@@ -43,13 +56,19 @@ async function prepare(): Promise<void> {
   scripts.set("running", plan("a"), call("shell_exec", { command, brief: "pay" }));
   scripts.set("planning", HANG);
   scripts.set("resting", { status: 429, headers: { "retry-after": "20" } });
+  const task = { profile: "tester", task: "Test it", brief: "tests" };
+  scripts.set("delegating", plan("a"), call("delegate_task", task));
+  scripts.set("tester", write("made.txt"));
   asks = await Remote.create(dev.url, "asks");
   calling = await Remote.create(dev.url, "calling");
   running = await Remote.create(dev.url, "running");
   planning = await Remote.create(dev.url, "planning");
   resting = await Remote.create(dev.url, "resting");
-  for (const session of [asks, calling, running, planning, resting]) await session.say("Do it");
+  delegating = await Remote.create(dev.url, "delegating");
+  for (const session of [asks, calling, running, planning, resting, delegating])
+    await session.say("Do it");
   await asks.status("waiting");
+  await delegating.status("waiting");
   await until("the model call", () => scripts.asked("calling").length === 2);
   await until("the planner's call", () => scripts.asked("planning").length === 1);
   await until("the sleep", async () => (await resting.of("notice")).length === 1);
@@ -68,8 +87,11 @@ before(async () => {
   scripts.set("running", write("a.txt"), complete());
   scripts.set("planning", plan("a"), write("a.txt"), complete());
   scripts.set("resting", plan("a"), write("a.txt"), complete());
+  scripts.set("delegating", complete());
+  scripts.set("tester", call("agent_response", { text: "Tested." }));
   dev = await start();
-  for (const session of [asks, calling, running, planning, resting]) session.url = dev.url;
+  for (const session of [asks, calling, running, planning, resting, delegating])
+    session.url = dev.url;
 });
 after(async () => {
   await dev?.stop("SIGKILL");
@@ -109,6 +131,18 @@ void test("a question is shown to late clients, answered byte for byte, and goes
     wire.close();
   }
   await asks.check();
+});
+
+void test("what a specialist asks is still asked, and the answer reaches it once", async () => {
+  const { wait } = await delegating.view();
+  assert.deepEqual([wait?.kind, wait?.specialist], ["approval", "tester"]);
+  const answer = { wait_id: wait?.wait_id, approved: true };
+  assert.equal((await delegating.post("/answers", { id: "a1", ...answer })).status, 202);
+  assert.equal((await delegating.post("/answers", { id: "a2", ...answer })).status, 409);
+  await delegating.status("completed");
+  assert.equal(scripts.asked("tester").length, 2);
+  assert.equal(await (await fetch(`${delegating.at}/files/made.txt`)).text(), "x");
+  await delegating.check();
 });
 
 void test("what was under way is finished by the alarm, with nobody connected", async () => {

@@ -18,7 +18,13 @@ export interface View {
   id: string;
   status: string;
   last_seq: number;
-  wait: { wait_id: string; kind: string; text: string; options?: string[] } | null;
+  wait: {
+    wait_id: string;
+    kind: string;
+    text: string;
+    options?: string[];
+    specialist?: string;
+  } | null;
 }
 
 export const pause = (ms: number): Promise<void> =>

@@ -5,7 +5,7 @@ import { describe, expect } from "vitest";
 import type { SessionView, TurnResult } from "../../src/core/wire.ts";
 import { childId } from "../../src/worker/children.ts";
 import type { SessionObject } from "../../src/worker/session.ts";
-import { api, Client, failureOf, it, until } from "./support/client.ts";
+import { api, Client, failureOf, it, until, useVars } from "./support/client.ts";
 import { atRest, pending, ring } from "./support/crash.ts";
 import { answer, call, complete, delegate, plan, write } from "./support/replies.ts";
 import { specialist } from "./support/specialist.ts";
@@ -73,6 +73,20 @@ describe("a specialist's approval", () => {
       json: { id: "yes", wait_id: wait?.wait_id, approved: true },
     });
     expect(await same.json()).toMatchObject({ duplicate: true });
+  });
+
+  it("goes down although the files that it was given, and its profile, are gone by then", async () => {
+    const model = specialist([write("made.txt"), answer("written")]);
+    const c = await Client.create([plan("a"), delegate({ files: ["in.txt"] }), complete()], ASK);
+    await c.fetch("/files/in.txt", { method: "PUT", body: "in" });
+    await c.say("Do it");
+    await c.status("waiting");
+    await c.fetch("/files/in.txt", { method: "DELETE" });
+    useVars({ PROFILES: JSON.stringify({ another: {} }) });
+    await decide(c, true);
+    await c.status("completed");
+    expect(model.asked).toHaveLength(2);
+    expect(await (await c.fetch("/files/made.txt")).text()).toBe("x");
   });
 
   it("that is not given is told there, and the specialist goes on without", async () => {
