@@ -4,26 +4,23 @@
  * V1  `keep` applies to the live session, synchronously, at once; nothing is ever applied to a stale copy.
  * V2  After every keep, flights of an older era are cancelled; their outcomes change nothing.
  * V3  The same thing is never in flight twice.
- * V4  If a commit fails, the drive is dead: it starts nothing and keeps nothing until the object is woken anew.
+ * V4  If a commit fails, the drive is dead: it starts nothing and keeps nothing until the object is woken anew. If it
+ *     failed because it can never be stored, the turn ends instead, as long as that much can be.
  */
 
 import type { Call } from "./call.ts";
-import { head } from "./chars.ts";
 import { liveId } from "./draft.ts";
-import { apply, next } from "./flow.ts";
+import { apply, goesOn, next } from "./flow.ts";
 import { missingResults } from "./history.ts";
-import { LIMITS } from "./limits.ts";
 import { splitLive } from "./live.ts";
 import type { MemoryName } from "./memory.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Change, Flight, LiveFrame, ModelRequest, Piece, Ports, ToolRun } from "./ports.ts";
-import { REPEATED } from "./prompt.ts";
+import { resultAgain, wholeArguments } from "./recall.ts";
 import { aboutOf, buildRequest, shorten, TOO_LONG } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
-import { routeOf } from "./route.ts";
 import { serversOf } from "./servers.ts";
 import { settingsOf } from "./session.ts";
-import type { JsonObject } from "./tool.ts";
 import { createTracer } from "./trace.ts";
 
 export interface Drive {
@@ -54,6 +51,8 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
   const sound = new Set<MemoryName>();
   const tracer = createTracer(ports.trace);
   let dead = false;
+  /** The last error of a commit that was lived with. */
+  let spared: unknown = null;
   let wakeAt: number | null = null;
 
   const forget = (flight: Aloft): void => {
@@ -68,7 +67,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     }
   };
   const die = (error: unknown): void => {
-    if (dead) return;
+    if (dead || (spared !== null && error === spared)) return;
     dead = true;
     for (const flight of aloft.values()) flight.cancel();
     aloft.clear();
@@ -84,6 +83,17 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     sweep(change.session.era);
     return change;
   };
+  /** Ends the turn for an outcome that can never be stored. False: not even that can be. */
+  const giveUp = (error: unknown): boolean => {
+    const why = store.refusal(error);
+    if (!why) return false;
+    try {
+      commit({ type: "unstorable", why });
+      return true;
+    } catch {
+      return false;
+    }
+  };
   /** `then`: what to tell about the change before anything follows from it. */
   const keep = (outcome: Outcome, then: (change: Change) => void = () => {}): Change => {
     if (dead) throw new Error("the session is being restarted; try again");
@@ -91,7 +101,8 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     try {
       change = commit(outcome);
     } catch (error) {
-      die(error);
+      if (giveUp(error)) spared = error;
+      else die(error);
       throw error;
     }
     then(change);
@@ -168,7 +179,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     const request: ToolRun = {
       id: call.id,
       name: call.name,
-      args: call.cut ? wholeArguments(call) : call.args,
+      args: call.cut ? wholeArguments(store, call) : call.args,
       reopened: call.reopened === true,
       ...(call.once === undefined ? {} : { idempotencyKey: call.once }),
       timeoutMs: limits.toolTimeoutMs,
@@ -187,27 +198,13 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     }));
   }
 
-  /** A read that was made before: its result stands in the memory. */
-  function repeat(call: Call, id: number): void {
-    const { era, batch } = store.session();
-    const row = batch && store.rows(batch.memory).find((r) => r.id === id);
-    const content = row ? (JSON.parse(row.json) as { content: string }).content : "";
-    const text = `${REPEATED}\n${head(content, LIMITS.repeatedChars)}`;
+  /** A read that was made before. */
+  function repeat(call: Call, row: number): void {
+    const { era } = store.session();
     const self: Aloft = { era, cancel: () => {}, spoke: null };
+    const text = resultAgain(store, row);
     const flight = { outcome: Promise.resolve({ ok: true, text }), cancel: self.cancel };
     fly(call.id, flight, self, (result) => ({ type: "ran", era, callId: call.id, result }));
-  }
-
-  /** Arguments too large for the head stand in the reply's row. */
-  function wholeArguments(call: Call): JsonObject {
-    const { batch, turn, mode } = store.session();
-    // No model wrote it: it is what the turn began with.
-    const route = call.kind === "own" ? routeOf(turn?.message ?? "", mode) : null;
-    if (route?.type === "shell") return { command: route.command };
-    const row = batch && store.rows(batch.memory).find((r) => r.id === batch.row);
-    if (!row) throw new Error("the reply of an open call is missing");
-    const message = JSON.parse(row.json) as { tool_calls: { function: { arguments: string } }[] };
-    return JSON.parse(message.tool_calls[call.index]?.function.arguments ?? "{}") as JsonObject;
   }
 
   /** A memory is looked over once in a life of the object: what it lacks is put in. True: that was committed. */
@@ -236,6 +233,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
 
   function ask(key: string): void {
     const policy = policyOf(store.session());
+    if (!store.fits(policy.memory)) return void keep({ type: "out_of_memory" });
     if (mend(policy.memory)) return;
     const s = store.session();
     const request = { ...buildRequest(s, kit, store.rows(policy.memory)), about: aboutOf(s) };
@@ -253,20 +251,9 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     });
     self.cancel = flight.cancel;
     fly(key, flight, self, (result) => {
-      if (result.type === "reply") {
-        return {
-          type: "replied",
-          era: s.era,
-          reply: result.reply,
-          inputChars: request.body.length,
-        };
-      }
-      return {
-        type: "model_failed",
-        era: s.era,
-        failure: result.failure,
-        inputChars: request.body.length,
-      };
+      const call = { era: s.era, inputChars: request.body.length };
+      if (result.type === "reply") return { type: "replied", ...call, reply: result.reply };
+      return { type: "model_failed", ...call, failure: result.failure };
     });
   }
 
@@ -285,16 +272,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
 
   return {
     keep: (outcome) => keep(outcome),
-    sound() {
-      const s = store.session();
-      try {
-        const { session } = apply(s, { type: "lost" }, kit, clock.now(), false);
-        next(session, clock.now(), new Set());
-        return true;
-      } catch {
-        return false;
-      }
-    },
+    sound: () => goesOn(store.session(), kit, clock.now()),
     wake() {
       if (store.session().status !== "running") return;
       const id = liveId(store.session());

@@ -71,6 +71,16 @@ export function apply(
   return changed ? draft.finish(d) : { session: s, events: [], rows: [] };
 }
 
+/** Whether a saved state can be woken. One that contradicts itself would end whoever tries. */
+export function goesOn(s: Session, kit: Kit, at: number): boolean {
+  try {
+    next(apply(s, { type: "lost" }, kit, at, false).session, at, new Set());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** False: nothing came of it. */
 function take(d: Draft, outcome: Outcome): boolean {
   switch (outcome.type) {
@@ -129,6 +139,11 @@ function take(d: Draft, outcome: Outcome): boolean {
     case "out_of_memory":
       if (d.s.status !== "running") return false;
       turn.failTurn(d, "out_of_memory", draft.say(d).outOfMemory);
+      return true;
+    case "unstorable":
+      if (d.s.status !== "running") return false;
+      if (outcome.why === "full") turn.failTurn(d, "storage_full", draft.say(d).storageFull, true);
+      else turn.failTurn(d, "internal", draft.say(d).tooLarge);
       return true;
   }
 }

@@ -1,12 +1,13 @@
 /** The HTTP face: routes, and the one place where a failure becomes a reply. */
 import { Hono } from "hono";
 import { cors } from "hono/cors";
+import { isFull } from "../adapters/files/sql.ts";
 import { FETCH_MARK } from "../adapters/web/fetch.ts";
 import { isPlatformError } from "../tools/platform.ts";
 import { admit } from "./admit.ts";
 import { type App, allowedOrigin, isUpgrade } from "./auth.ts";
 import { publicConfig, VERSION } from "./config.ts";
-import { errorBody, HttpProblem, type Problem, problem } from "./problem.ts";
+import { errorBody, FULL, HttpProblem, type Problem, problem } from "./problem.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { mcpRoutes } from "./routes/mcp.ts";
@@ -24,6 +25,7 @@ const passing = (error: unknown): boolean =>
 function problemOf(error: unknown): Problem {
   if (error instanceof HttpProblem) return error.problem;
   console.error("request failed", error);
+  if (isFull(error)) return FULL.problem;
   if (passing(error)) {
     return {
       status: 503,

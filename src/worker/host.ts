@@ -7,17 +7,17 @@
  * O3  At rest there is no timer, no fetch, no alarm: the object hibernates with its sockets open.
  */
 import type { Lifecycle, LifecycleJobContext } from "agents/lifecycle";
+import { isFull } from "../adapters/files/sql.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Change } from "../core/ports.ts";
 import type { Session } from "../core/session.ts";
 import { Damaged } from "./damage.ts";
-import { directoryStub } from "./directory.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
-import { newEpoch } from "./ids.ts";
 import { EXPIRE, Jobs, WEBHOOK } from "./jobs.ts";
 import { heed, OwnerLink } from "./link.ts";
-import { idIn, mend, readable } from "./mend.ts";
+import { knownTo, mend } from "./mend.ts";
+import { FULL } from "./problem.ts";
 import { Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import { type Birth, birthIn, unpack } from "./unpack.ts";
@@ -25,6 +25,8 @@ import { Webhook } from "./webhook.ts";
 
 /** Sleeps shorter than this are slept in memory; longer ones by the alarm, so that the object may go. */
 const SHORT_SLEEP_MS = 2_000;
+/** How long a session whose storage is full is not tried again. */
+const FULL_MS = 1_000;
 
 export interface Unpacked {
   engine: Engine;
@@ -43,6 +45,10 @@ export class Host {
   #engine: Engine | null = null;
   /** Deleted in this life of the object: its alarms are off for good. */
   gone = false;
+  /** Since when the storage has been too full to go on; 0: it is not. The session can be read all the same. */
+  #full = 0;
+  /** The damage that was mended last: whoever met it may hear of it twice. */
+  #mended: Damaged | null = null;
 
   constructor(ctx: DurableObjectState, env: Bindings, lifecycle: Lifecycle) {
     this.#ctx = ctx;
@@ -56,7 +62,8 @@ export class Host {
 
   /** The session of this object, or null: there is none here. */
   open(): Engine | null {
-    if (this.#engine) return this.#engine;
+    if (this.#engine && !(this.#full > 0 && Date.now() - this.#full > FULL_MS)) return this.#engine;
+    this.#close();
     const store = SessionStore.open(this.#ctx.storage);
     if (!store) return null;
     const engine = this.start(store);
@@ -65,8 +72,22 @@ export class Host {
       this.#close();
       throw new Damaged("the saved state");
     }
-    engine.drive.wake();
+    try {
+      engine.drive.wake();
+    } catch (error) {
+      // Too full to go on, but not to be read.
+      if (!isFull(error)) throw error;
+    }
     return engine;
+  }
+  get full(): boolean {
+    return this.#full > 0;
+  }
+  /** Room was made: whatever stood still for want of it goes on. */
+  roomMade(): void {
+    if (this.#full === 0) return;
+    this.#full = 1;
+    this.open();
   }
   /** … and, where its rows are damaged, mended first; null as well when they are so that nobody knows whose it is. */
   async opened(): Promise<Engine | null> {
@@ -74,7 +95,7 @@ export class Host {
       return this.open();
     } catch (error) {
       if (!(error instanceof Damaged)) throw error;
-      return (await this.mend(null)) ? this.open() : null;
+      return (await this.mend(null, error)) ? this.open() : null;
     }
   }
 
@@ -82,20 +103,19 @@ export class Host {
    * Makes a damaged session sound again. `asked`: whoever asks for it, whose list is believed where the session itself
    * cannot say whose it is. False: it is not theirs.
    */
-  async mend(asked: string | null): Promise<boolean> {
-    const { sql } = this.#ctx.storage;
-    const { session } = readable(sql);
-    const id = session?.id ?? idIn(sql);
-    const owner = session?.owner ?? asked;
-    if (id === null || owner === null || (asked !== null && asked !== owner)) return false;
-    if (!session && !(await directoryStub(this.#env, owner).lists(id))) return false;
+  async mend(asked: string | null, cause?: Damaged): Promise<boolean> {
+    if (cause && cause === this.#mended) return true;
+    this.#mended = cause ?? null;
+    const known = await knownTo(this.#ctx.storage.sql, this.#env, asked);
+    if (!known) return false;
     this.#close();
-    mend(this.#ctx.storage, { id, owner, epoch: newEpoch() });
-    console.error("a damaged session was mended", id);
+    mend(this.#ctx.storage, known);
+    console.error("a damaged session was mended", known.id);
     this.sockets.closeAll(1012, "the session was repaired");
     this.#ctx.waitUntil(this.#rest());
     return true;
   }
+
   /** … if it is this owner's: to anyone else it does not exist. */
   mine(owner: string): Engine | null {
     const engine = this.open();
@@ -132,6 +152,7 @@ export class Host {
   #close(): void {
     this.#engine?.drive.halt();
     this.#engine = null;
+    this.#full = 0;
   }
 
   /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
@@ -161,12 +182,7 @@ export class Host {
     const busy = s.status === "running" || s.status === "waiting";
     const due = (busy ? Date.now() : Date.parse(s.updated_at)) + LIMITS.ephemeralMs;
     if (due > Date.now()) return { rescheduleAt: due };
-    try {
-      await directoryStub(this.#env, s.owner).remove(s.id);
-    } catch (error) {
-      console.error("an ephemeral session could not be unlisted; tried again later", error);
-      return { rescheduleAt: Date.now() + LIMITS.wakeMs };
-    }
+    if (!(await this.list.forget(s))) return { rescheduleAt: Date.now() + LIMITS.wakeMs };
     await this.remove(engine);
     return undefined;
   }
@@ -192,12 +208,7 @@ export class Host {
   async #unborn(): Promise<{ rescheduleAt: number } | undefined> {
     const birth = birthIn(this.#ctx.storage);
     if (!birth) return undefined;
-    try {
-      await directoryStub(this.#env, birth.owner).remove(birth.id);
-    } catch (error) {
-      console.error("a copy that broke off could not be unlisted; tried again later", error);
-      return { rescheduleAt: Date.now() + LIMITS.wakeMs };
-    }
+    if (!(await this.list.forget(birth))) return { rescheduleAt: Date.now() + LIMITS.wakeMs };
     await this.remove(null);
     return undefined;
   }
@@ -215,6 +226,7 @@ export class Host {
   }
   /** Files came or went. */
   filesChanged(): void {
+    this.roomMade();
     if (this.list.grewMuch()) this.#ctx.waitUntil(this.#tell());
   }
 
@@ -269,8 +281,14 @@ export class Host {
 
   /** The store or the platform failed under the drive: let the object die, the wake job brings it back. */
   #broken(error: unknown): void {
+    if (isFull(error)) {
+      this.#full = Date.now();
+      console.error("the storage is full: the session stands still", error);
+      this.sockets.tell({ type: "error", code: FULL.problem.code, message: FULL.problem.message });
+      return;
+    }
     if (error instanceof Damaged) {
-      this.#ctx.waitUntil(this.mend(null));
+      this.#ctx.waitUntil(this.mend(null, error));
       return;
     }
     console.error("the session is restarted", error);

@@ -84,8 +84,18 @@ export class Webhook {
     this.#env = env;
   }
 
-  /** Called at once after a commit that ended or paused a turn: written in the same breath, it is as durable. */
-  note({ session, events }: Change): void {
+  /**
+   * Called at once after a commit that ended or paused a turn: written in the same breath, it is as durable. Never
+   * throws: what is stored is stored, whether others can be told of it or not.
+   */
+  note(change: Change): void {
+    try {
+      this.#keep(change);
+    } catch (error) {
+      console.error("a webhook could not be stored", error);
+    }
+  }
+  #keep({ session, events }: Change): void {
     const { url = "", secret = "" } = session.turn?.settings.webhook ?? {};
     const ended = events.findLast(
       (e): e is Ended => e.event === "status_update" && e.data.status !== "running",
