@@ -1,20 +1,5 @@
 /** The tables of a session, and the parts of its head. */
-import { FILES_SCHEMA } from "../adapters/files/schema.ts";
-
-/** Numbered; a session made by an older program runs the ones it lacks when it is opened. */
-const MIGRATIONS: readonly (readonly string[])[] = [
-  [
-    "CREATE TABLE head (part TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    "CREATE TABLE memory (id INTEGER PRIMARY KEY, memory TEXT NOT NULL, kind TEXT NOT NULL, json TEXT NOT NULL) STRICT",
-    "CREATE TABLE log (first_seq INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT",
-    "CREATE TABLE client_ids (id TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    ...FILES_SCHEMA,
-  ],
-  [
-    "CREATE TABLE rests (upto INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT",
-    "CREATE TABLE shares (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT",
-  ],
-];
+import { MIGRATIONS } from "./migrations.ts";
 
 export const put = (sql: SqlStorage, part: string, value: unknown): void => {
   sql.exec("INSERT OR REPLACE INTO head (part, json) VALUES (?, ?)", part, JSON.stringify(value));
