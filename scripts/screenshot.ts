@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Page } from "playwright-core";
-import { startChromium, status } from "../test/support/chromium.ts";
+import { launchChromium, status, watchedChromium } from "../test/support/chromium.ts";
 
 const DOCS = fileURLToPath(new URL("../docs", import.meta.url));
 const { values } = parseArgs({
@@ -45,7 +45,8 @@ async function webp(page: Page, png: Buffer): Promise<Buffer> {
   return Buffer.from(data, "base64");
 }
 
-const chromium = await startChromium(() => url);
+const browser = await launchChromium();
+const chromium = watchedChromium(browser, () => url);
 try {
   const made = await fetch(`${url}/api/sessions`, {
     method: "POST",
@@ -73,5 +74,5 @@ try {
     await context.close();
   }
 } finally {
-  await chromium.close();
+  await browser.close();
 }

@@ -414,12 +414,16 @@ export class Disk {
   commits = 0;
   /** Commits that fail, counted from 1: they change nothing. */
   readonly failAt = new Set<number>();
+  /** Characters that a commit may have; more finds the disk full. */
+  room = Number.POSITIVE_INFINITY;
   /** Commits after which the object dies, before anything that follows from them. */
   readonly dieAfter = new Set<number>();
 
   write(change: Change): void {
     this.commits += 1;
     if (this.failAt.has(this.commits)) throw new Error(`commit ${this.commits} fails`);
+    const size = JSON.stringify([change.events, change.rows]).length;
+    if (size > this.room) throw new Error("database or disk is full");
     this.session = JSON.stringify(change.session);
     this.rows.push(...change.rows);
     this.rows.sort((a, b) => a.id - b.id);
@@ -451,6 +455,8 @@ export class Harness {
   wakeAt: number | null = null;
   broken = 0;
   attended = true;
+  /** Memories are small enough to be loaded. */
+  fits = true;
   /** Tokens that the owner may still use today; absent: nothing is said of it. */
   left?: number | null;
   private ids = 0;
@@ -498,6 +504,8 @@ export class Harness {
             throw new Error("died after the commit");
           }
         },
+        refusal: (error) => (/disk is full/.test(String(error)) ? "full" : null),
+        fits: () => this.fits,
         rows: (memory) => {
           const held = rows.get(memory) ?? this.disk.rows.filter((r) => r.memory === memory);
           rows.set(memory, held);

@@ -4,7 +4,8 @@
  * V1  `keep` applies to the live session, synchronously, at once; nothing is ever applied to a stale copy.
  * V2  After every keep, flights of an older era are cancelled; their outcomes change nothing.
  * V3  The same thing is never in flight twice.
- * V4  If a commit fails, the drive is dead: it starts nothing and keeps nothing until the object is woken anew.
+ * V4  If a commit fails, the drive is dead: it starts nothing and keeps nothing until the object is woken anew. If it
+ *     failed because it can never be stored, the turn ends instead, as long as that much can be.
  */
 
 import { type Aloft, spendingOf } from "./aloft.ts";
@@ -45,6 +46,8 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
   const sound = new Set<MemoryName>();
   const watch = createWatch(ports);
   let dead = false;
+  /** The last error of a commit that was lived with. */
+  let spared: unknown = null;
   let wakeAt: number | null = null;
 
   const forget = (flight: Aloft): void => {
@@ -59,7 +62,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     }
   };
   const die = (error: unknown): void => {
-    if (dead) return;
+    if (dead || (spared !== null && error === spared)) return;
     dead = true;
     for (const flight of aloft.values()) flight.cancel();
     aloft.clear();
@@ -76,6 +79,17 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     sweep(change.session.era);
     return change;
   };
+  /** Ends the turn for an outcome that can never be stored. False: not even that can be. */
+  const giveUp = (error: unknown): boolean => {
+    const why = store.refusal(error);
+    if (!why) return false;
+    try {
+      commit({ type: "unstorable", why });
+      return true;
+    } catch {
+      return false;
+    }
+  };
   /** `then`: what to tell about the change before anything follows from it. */
   const keep = (outcome: Outcome, then: (change: Change) => void = () => {}): Change => {
     if (dead) throw new Error("the session is being restarted; try again");
@@ -83,7 +97,8 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     try {
       change = commit(outcome);
     } catch (error) {
-      die(error);
+      if (giveUp(error)) spared = error;
+      else die(error);
       throw error;
     }
     then(change);
@@ -223,6 +238,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
 
   function ask(key: string): void {
     const policy = policyOf(store.session());
+    if (!store.fits(policy.memory)) return void keep({ type: "out_of_memory" });
     if (mend(policy.memory)) return;
     const s = store.session();
     const request = { ...buildRequest(s, kit, store.rows(policy.memory)), about: aboutOf(s) };
@@ -243,20 +259,9 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
     });
     self.cancel = flight.cancel;
     fly(key, flight, self, (result) => {
-      if (result.type === "reply") {
-        return {
-          type: "replied",
-          era: s.era,
-          reply: result.reply,
-          inputChars: request.body.length,
-        };
-      }
-      return {
-        type: "model_failed",
-        era: s.era,
-        failure: result.failure,
-        inputChars: request.body.length,
-      };
+      const call = { era: s.era, inputChars: request.body.length };
+      if (result.type === "reply") return { type: "replied", ...call, reply: result.reply };
+      return { type: "model_failed", ...call, failure: result.failure };
     });
   }
 

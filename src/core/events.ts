@@ -101,6 +101,7 @@ export const ERROR_CODES = [
   "budget_exceeded",
   "restart_limit",
   "out_of_memory",
+  "storage_full",
   "internal",
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];

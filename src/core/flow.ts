@@ -141,6 +141,11 @@ function take(d: Draft, outcome: Outcome): boolean {
       if (d.s.status !== "running") return false;
       turn.failTurn(d, "out_of_memory", draft.say(d).outOfMemory);
       return true;
+    case "unstorable":
+      if (d.s.status !== "running") return false;
+      if (outcome.why === "full") turn.failTurn(d, "storage_full", draft.say(d).storageFull, true);
+      else turn.failTurn(d, "internal", draft.say(d).tooLarge);
+      return true;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Call } from "./call.ts";
 import type { Errand } from "./errand.ts";
 import type { Delivery, FileInfo } from "./events.ts";
 import type { Boundary, MemoryName, Row } from "./memory.ts";
-import type { ModelFailure, Reply } from "./ports.ts";
+import type { ModelFailure, Refusal, Reply } from "./ports.ts";
 import type { Listed } from "./servers.ts";
 import type { Settings, SettingsLayer } from "./settings.ts";
 import type { ToolResult } from "./tool.ts";
@@ -70,5 +70,7 @@ export type Outcome =
   /** Others have used of what the owner may use today, or there is more of it. `at`: the turn's tokens when it was told. */
   | { type: "allotted"; run: number; left: number; at: number }
   | { type: "lost" }
-  /** The platform killed the object for its memory, again and again. */
-  | { type: "out_of_memory" };
+  /** The platform killed the object for its memory, again and again; or a memory is too large to be loaded. */
+  | { type: "out_of_memory" }
+  /** An outcome could not be stored, and never will be as it is. */
+  | { type: "unstorable"; why: Refusal };

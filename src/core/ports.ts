@@ -143,12 +143,19 @@ export interface ClientMark {
   as: Delivery | "answer" | "stop" | "command";
 }
 
+/** Why a commit can never succeed as it is: there is no room left, or a value is larger than the store takes. */
+export type Refusal = "full" | "too_large";
+
 /** The durable side of one session. */
 export interface Store {
   /** The live session; reads nothing. */
   session(): Session;
   /** Durable when it returns; throws, and has changed nothing, when it cannot be. */
   commit(change: Change): void;
+  /** What an error of `commit` says of it; null: it may succeed another time. */
+  refusal(error: unknown): Refusal | null;
+  /** Whether a memory is small enough to be loaded; reads no row of it. */
+  fits(memory: MemoryName): boolean;
   /** A memory's rows in order. Cached while the object lives. */
   rows(memory: MemoryName): readonly Row[];
 }

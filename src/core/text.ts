@@ -24,6 +24,8 @@ interface Words {
   replansExhausted(n: number): string;
   restartLimit(n: number): string;
   outOfMemory: string;
+  storageFull: string;
+  tooLarge: string;
   rateLimited(until: string): string;
   retryWait(until: string): string;
   cutAnswer: string;
@@ -100,7 +102,11 @@ const EN: Words = {
   restartLimit: (n) =>
     `The work was interrupted ${n} times in a row without progress and has been ended. What was done is kept; send a message to go on.`,
   outOfMemory:
-    "The session needed more memory than it may have and was ended. What was done is kept; try a smaller task.",
+    "The session needed more memory than it may have, so its turn was ended. What was done is kept. Try a smaller task, or go on in a new session.",
+  storageFull:
+    "The storage is full, so the turn was ended: its last step could not be kept. What was stored before can be read, exported and deleted. Make room (delete files or sessions), then send a message to go on.",
+  tooLarge:
+    "Something in this turn was larger than what can be stored at once, so the turn was ended. What was done before is kept. Try it in smaller pieces.",
   rateLimited: (until) =>
     `The model's provider asks to wait until ${until}, which is longer than allowed. Nothing was lost; try again after that.`,
   retryWait: (until) =>
@@ -152,7 +158,12 @@ const ZH: Words = {
   replansExhausted: (n) => `计划已修改 ${n} 次,步骤仍然失败;不再继续修改。`,
   restartLimit: (n) =>
     `工作连续 ${n} 次中断且没有进展,已被结束。已完成的内容都已保留;发送消息即可继续。`,
-  outOfMemory: "会话需要的内存超过了允许的上限,已被结束。已完成的内容都已保留;请尝试更小的任务。",
+  outOfMemory:
+    "会话需要的内存超过了允许的上限,本轮已被结束。已完成的内容都已保留;请尝试更小的任务,或在新会话中继续。",
+  storageFull:
+    "存储空间已满,最后一步无法保存,本轮已结束。此前存储的内容仍可读取、导出和删除。请腾出空间(删除文件或会话),然后发送消息继续。",
+  tooLarge:
+    "本轮中有内容超过了单次可存储的大小,本轮已结束。此前完成的内容都已保留;请分成更小的部分再试。",
   rateLimited: (until) =>
     `模型服务商要求等到 ${until},超过了允许的时间。没有丢失任何内容;请在那之后重试。`,
   retryWait: (until) => `模型服务商要求等待;工作将在 ${until} 自动继续。`,

@@ -1,15 +1,18 @@
 /** The HTTP face: routes, and the one place where a failure becomes a reply. */
 import { Hono } from "hono";
 import { cors } from "hono/cors";
+import { isFull } from "../adapters/files/sql.ts";
 import { FETCH_MARK } from "../adapters/web/fetch.ts";
 import { isPlatformError } from "../tools/platform.ts";
 import { admit } from "./admit.ts";
 import { type App, allowedOrigin, isUpgrade } from "./auth.ts";
+
 import { publicConfig } from "./config.ts";
 import { health } from "./health.ts";
 import { log } from "./log.ts";
-import { errorBody, HttpProblem, type Problem, problem } from "./problem.ts";
+import { errorBody, FULL, HttpProblem, type Problem, problem } from "./problem.ts";
 import { logRequest } from "./request-log.ts";
+
 import { accessRoutes } from "./routes/access.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { mcpRoutes } from "./routes/mcp.ts";
@@ -27,6 +30,7 @@ const passing = (error: unknown): boolean =>
 function problemOf(error: unknown): Problem {
   if (error instanceof HttpProblem) return error.problem;
   log("error", "request_failed", {}, error);
+  if (isFull(error)) return FULL.problem;
   if (passing(error)) {
     return {
       status: 503,

@@ -7,18 +7,21 @@
  * O3  At rest there is no timer, no fetch, no alarm: the object hibernates with its sockets open.
  */
 import type { Lifecycle, LifecycleJobContext } from "agents/lifecycle";
+import { isFull } from "../adapters/files/sql.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Change } from "../core/ports.ts";
 import type { Session } from "../core/session.ts";
 import { Damaged } from "./damage.ts";
-import { directoryStub } from "./directory.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
-import { newEpoch } from "./ids.ts";
 import { EXPIRE, Jobs, WEBHOOK } from "./jobs.ts";
 import { heed, OwnerLink } from "./link.ts";
+
 import { log } from "./log.ts";
-import { idIn, mend, readable } from "./mend.ts";
+
+import { knownTo, mend } from "./mend.ts";
+import { FULL } from "./problem.ts";
+
 import { Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import { type Birth, birthIn, unpack } from "./unpack.ts";
@@ -26,6 +29,8 @@ import { Webhook } from "./webhook.ts";
 
 /** Sleeps shorter than this are slept in memory; longer ones by the alarm, so that the object may go. */
 const SHORT_SLEEP_MS = 2_000;
+/** How long a session whose storage is full is not tried again. */
+const FULL_MS = 1_000;
 
 /** Something goes on, or is to: the wake job stays. */
 const works = ({ status, errands }: Session): boolean => status === "running" || errands.length > 0;
@@ -47,6 +52,10 @@ export class Host {
   #engine: Engine | null = null;
   /** Deleted in this life of the object: its alarms are off for good. */
   gone = false;
+  /** Since when the storage has been too full to go on; 0: it is not. The session can be read all the same. */
+  #full = 0;
+  /** The damage that was mended last: whoever met it may hear of it twice. */
+  #mended: Damaged | null = null;
 
   constructor(ctx: DurableObjectState, env: Bindings, lifecycle: Lifecycle) {
     this.#ctx = ctx;
@@ -60,7 +69,8 @@ export class Host {
 
   /** The session of this object, or null: there is none here. */
   open(): Engine | null {
-    if (this.#engine) return this.#engine;
+    if (this.#engine && !(this.#full > 0 && Date.now() - this.#full > FULL_MS)) return this.#engine;
+    this.#close();
     const store = SessionStore.open(this.#ctx.storage);
     if (!store) return null;
     const engine = this.start(store);
@@ -69,8 +79,22 @@ export class Host {
       this.#close();
       throw new Damaged("the saved state");
     }
-    engine.drive.wake();
+    try {
+      engine.drive.wake();
+    } catch (error) {
+      // Too full to go on, but not to be read.
+      if (!isFull(error)) throw error;
+    }
     return engine;
+  }
+  get full(): boolean {
+    return this.#full > 0;
+  }
+  /** Room was made: whatever stood still for want of it goes on. */
+  roomMade(): void {
+    if (this.#full === 0) return;
+    this.#full = 1;
+    this.open();
   }
   /** … and, where its rows are damaged, mended first; null as well when they are so that nobody knows whose it is. */
   async opened(): Promise<Engine | null> {
@@ -78,7 +102,7 @@ export class Host {
       return this.open();
     } catch (error) {
       if (!(error instanceof Damaged)) throw error;
-      return (await this.mend(null)) ? this.open() : null;
+      return (await this.mend(null, error)) ? this.open() : null;
     }
   }
 
@@ -86,20 +110,19 @@ export class Host {
    * Makes a damaged session sound again. `asked`: whoever asks for it, whose list is believed where the session itself
    * cannot say whose it is. False: it is not theirs.
    */
-  async mend(asked: string | null): Promise<boolean> {
-    const { sql } = this.#ctx.storage;
-    const { session } = readable(sql);
-    const id = session?.id ?? idIn(sql);
-    const owner = session?.owner ?? asked;
-    if (id === null || owner === null || (asked !== null && asked !== owner)) return false;
-    if (!session && !(await directoryStub(this.#env, owner).lists(id))) return false;
+  async mend(asked: string | null, cause?: Damaged): Promise<boolean> {
+    if (cause && cause === this.#mended) return true;
+    this.#mended = cause ?? null;
+    const known = await knownTo(this.#ctx.storage.sql, this.#env, asked);
+    if (!known) return false;
     this.#close();
-    mend(this.#ctx.storage, { id, owner, epoch: newEpoch() });
-    log("error", "session_repaired", { session: id });
+    mend(this.#ctx.storage, known);
+    log("error", "session_repaired", { session: known.id });
     this.sockets.closeAll(1012, "the session was repaired");
     this.#ctx.waitUntil(this.#rest());
     return true;
   }
+
   /** … if it is this owner's: to anyone else it does not exist. */
   mine(owner: string): Engine | null {
     const engine = this.open();
@@ -136,11 +159,12 @@ export class Host {
   #close(): void {
     this.#engine?.drive.halt();
     this.#engine = null;
+    this.#full = 0;
   }
 
   /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
   async onJob({ job }: LifecycleJobContext): Promise<{ rescheduleAt: number } | undefined> {
-    if (job.fn === WEBHOOK) return this.#tellWebhook(job.id);
+    if (job.fn === WEBHOOK) return this.#webhook.due(job.id);
     const engine = await this.opened();
     if (job.fn === EXPIRE) return engine ? this.#expire(engine) : this.#unborn();
     if (!engine) return undefined;
@@ -149,7 +173,7 @@ export class Host {
     if (engine.store.session().status !== "running") await engine.rest();
     // A job that fails three times is given up by the lifecycle, so a list that cannot be told must not fail it.
     const told = works(engine.store.session()) || (await this.#tell());
-    await this.#armWebhook();
+    await this.#webhook.arm(this.jobs);
     // Read again: whoever spoke while the list was told has relied on this very job.
     const s = engine.store.session();
     if (works(s) || !told) return { rescheduleAt: Jobs.next(s.retry?.at) };
@@ -165,19 +189,12 @@ export class Host {
   /** An ephemeral session goes an hour after its last turn, unless it works or waits. Unlisted first: no ghost stays. */
   async #expire(engine: Engine): Promise<{ rescheduleAt: number } | undefined> {
     const s = engine.store.session();
-    // The job of a copy that was whole when its maker died.
-    if (!s.ephemeral) return undefined;
-    // At the end of its turn it is seen to anew.
-    if (s.status === "waiting") return undefined;
+    // The job of a copy that was whole when its maker died; a wait, at whose end it is seen to anew.
+    if (!s.ephemeral || s.status === "waiting") return undefined;
     const busy = s.status === "running";
     const due = (busy ? Date.now() : Date.parse(s.updated_at)) + LIMITS.ephemeralMs;
     if (due > Date.now()) return { rescheduleAt: due };
-    try {
-      await directoryStub(this.#env, s.owner).remove(s.id);
-    } catch (error) {
-      log("error", "session_not_unlisted", { session: s.id }, error);
-      return { rescheduleAt: Date.now() + LIMITS.wakeMs };
-    }
+    if (!(await this.list.forget(s))) return { rescheduleAt: Date.now() + LIMITS.wakeMs };
     await this.remove(engine);
     return undefined;
   }
@@ -203,12 +220,7 @@ export class Host {
   async #unborn(): Promise<{ rescheduleAt: number } | undefined> {
     const birth = birthIn(this.#ctx.storage);
     if (!birth) return undefined;
-    try {
-      await directoryStub(this.#env, birth.owner).remove(birth.id);
-    } catch (error) {
-      log("error", "session_not_unlisted", { session: birth.id }, error);
-      return { rescheduleAt: Date.now() + LIMITS.wakeMs };
-    }
+    if (!(await this.list.forget(birth))) return { rescheduleAt: Date.now() + LIMITS.wakeMs };
     await this.remove(null);
     return undefined;
   }
@@ -227,6 +239,7 @@ export class Host {
   }
   /** Files came or went. */
   filesChanged(): void {
+    this.roomMade();
     if (this.list.grewMuch()) this.#ctx.waitUntil(this.#tell());
   }
 
@@ -235,20 +248,12 @@ export class Host {
     const engine = this.#engine;
     if (!engine) return;
     await engine.rest();
-    await this.#armWebhook();
+    await this.#webhook.arm(this.jobs);
     const told = await this.#tell();
     const s = engine.store.session();
     if (!told || works(s) || this.#engine !== engine) return;
     await this.jobs.disarm();
     await this.#goLater(s);
-  }
-
-  async #armWebhook(): Promise<void> {
-    for (const job of this.#webhook.jobs(Date.now())) await this.jobs.push(job);
-  }
-  async #tellWebhook(id: string): Promise<{ rescheduleAt: number } | undefined> {
-    const at = await this.#webhook.deliver(id, Date.now);
-    return at === null ? undefined : { rescheduleAt: at };
   }
 
   /** Tells the owner's list; what it does not acknowledge is sent again by the wake job. */
@@ -279,8 +284,14 @@ export class Host {
 
   /** The store or the platform failed under the drive: let the object die, the wake job brings it back. */
   #broken(error: unknown): void {
+    if (isFull(error)) {
+      this.#full = Date.now();
+      log("error", "storage_full", { session: this.#engine?.store.session().id }, error);
+      this.sockets.tell({ type: "error", code: FULL.problem.code, message: FULL.problem.message });
+      return;
+    }
     if (error instanceof Damaged) {
-      this.#ctx.waitUntil(this.mend(null));
+      this.#ctx.waitUntil(this.mend(null, error));
       return;
     }
     log("error", "session_restarted", { session: this.#engine?.store.session().id }, error);

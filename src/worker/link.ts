@@ -91,6 +91,17 @@ export class OwnerLink {
     return { left: await list.update(infoOf(s), s.ledger, bytes, tokensPerDay) };
   }
 
+  /** True: the list has let go of the session. */
+  async forget({ owner, id }: { owner: string; id: string }): Promise<boolean> {
+    try {
+      await directoryStub(this.#env, owner).remove(id);
+      return true;
+    } catch (error) {
+      log("error", "session_not_unlisted", { session: id }, error);
+      return false;
+    }
+  }
+
   /** Much was used since the list was told. */
   spentMuch(s: Session): boolean {
     this.#told ??= { tokens: tokensOf(s), bytes: this.#sql.databaseSize };

@@ -14,11 +14,15 @@ import { Rest, restOf, sessionAt } from "../core/rest.ts";
 import { newSession, type Queued, type Session, upgrade } from "../core/session.ts";
 import { localeOf, words } from "../core/text.ts";
 import { headOf, jsonOf, markOf } from "./damage.ts";
+import { directoryStub } from "./directory.ts";
+import type { Bindings } from "./env.ts";
+import { newEpoch } from "./ids.ts";
 import { EventLine, Line } from "./pack-format.ts";
-import { NEWER, partsIn, partsOf, put, putLog, putRest, putRow, remakeTables } from "./store.ts";
+import { NEWER, partsIn, partsOf, putLog, putRest, putRow } from "./store.ts";
+import { put, remakeTables } from "./tables.ts";
 
 /** What is known of a session that has no readable head. */
-export interface Known {
+interface Known {
   id: string;
   owner: string;
   epoch: string;
@@ -30,7 +34,7 @@ interface Lost {
 }
 
 /** The saved session as far as it can be read; null: its state cannot. */
-export function readable(sql: SqlStorage): { session: Session | null; lost: string[] } {
+function readable(sql: SqlStorage): { session: Session | null; lost: string[] } {
   const { held, lost } = headOf(partsIn(sql));
   const { state, ...parts } = held;
   if (!state) return { session: null, lost: lost.includes("state") ? lost : ["state", ...lost] };
@@ -40,13 +44,30 @@ export function readable(sql: SqlStorage): { session: Session | null; lost: stri
 }
 
 /** The session's id, as its log has it; null: there is none. */
-export function idIn(sql: SqlStorage): string | null {
+function idIn(sql: SqlStorage): string | null {
   const query = "SELECT json FROM log ORDER BY first_seq";
   for (const { json } of sql.exec<{ json: string }>(query)) {
     const id = /"session_id":"([a-z2-7]{26})"/.exec(json)?.[1];
     if (id) return id;
   }
   return null;
+}
+
+/**
+ * Who a damaged session is. `asked`: whoever asks for it, whose list is believed where the session cannot say whose it
+ * is. null: it is not theirs.
+ */
+export async function knownTo(
+  sql: SqlStorage,
+  env: Bindings,
+  asked: string | null,
+): Promise<Known | null> {
+  const { session } = readable(sql);
+  const id = session?.id ?? idIn(sql);
+  const owner = session?.owner ?? asked;
+  if (id === null || owner === null || (asked !== null && asked !== owner)) return null;
+  if (!session && !(await directoryStub(env, owner).lists(id))) return null;
+  return { id, owner, epoch: newEpoch() };
 }
 
 /** The events of a row one by one, with their old numbers: one that is broken does not take the others with it. */

@@ -52,6 +52,13 @@ export const NO_SESSION = no(
   "There is no such session. List yours with GET /api/sessions, or create one with POST /api/sessions.",
 );
 
+/** The storage of a session has no room left; of its account, or of the machine. */
+export const FULL = no(
+  507,
+  "storage_full",
+  "The storage is full, so nothing could be changed. Everything stored can still be read, exported and deleted. Make room (delete files or sessions), then send this again with the same id.",
+);
+
 export const errorBody = ({ code, message, details }: Problem) => ({
   error: { code, message, ...(details === undefined ? {} : { details }) },
 });

@@ -8,6 +8,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import { Lifecycle, type LifecycleJobContext } from "agents/lifecycle";
+import { isFull } from "../adapters/files/sql.ts";
 import { LIMITS } from "../core/limits.ts";
 import { restOf } from "../core/rest.ts";
 import { type NewSession, newSession } from "../core/session.ts";
@@ -28,10 +29,12 @@ import * as files from "./files.ts";
 import { Host } from "./host.ts";
 import type { Pass } from "./link.ts";
 import { pack, restingPoint } from "./pack.ts";
-import { type Answer, HttpProblem, NO_SESSION, type Problem, yes } from "./problem.ts";
+
+import { type Answer, FULL, HttpProblem, NO_SESSION, type Problem, yes } from "./problem.ts";
 import type { Ack, Message, Page } from "./requests.ts";
 import { answer, page, patch, requeue, say, stop } from "./requests.ts";
 import { type Origin, originOf } from "./rotation.ts";
+
 import * as shares from "./shares.ts";
 import { leave } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
@@ -49,12 +52,6 @@ export interface Made {
 export interface Copied {
   view: SessionView;
   skipped: number;
-}
-
-/** An error class does not survive the way to the Worker. */
-function failed(error: unknown): { ok: false; problem: Problem } {
-  if (error instanceof HttpProblem) return { ok: false, problem: error.problem };
-  throw error;
 }
 
 export class SessionObject extends DurableObject<Bindings> {
@@ -194,7 +191,7 @@ export class SessionObject extends DurableObject<Bindings> {
       const { engine, skipped } = await this.#host.unpack(birth, stream);
       return yes({ view: this.#view(engine, own), skipped });
     } catch (error) {
-      return failed(error);
+      return this.#failed(error);
     }
   }
 
@@ -274,9 +271,16 @@ export class SessionObject extends DurableObject<Bindings> {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof Damaged)) return failed(error);
-      return (await this.#host.mend(owner)) ? attempt() : NO_SESSION;
+      if (!(error instanceof Damaged)) return this.#failed(error);
+      return (await this.#host.mend(owner, error)) ? attempt() : NO_SESSION;
     }
+  }
+
+  /** An error class does not survive the way to the Worker. */
+  #failed(error: unknown): { ok: false; problem: Problem } {
+    if (error instanceof HttpProblem) return { ok: false, problem: error.problem };
+    if (isFull(error) || this.#host.full) return FULL;
+    throw error;
   }
 
   async #working(
@@ -288,7 +292,8 @@ export class SessionObject extends DurableObject<Bindings> {
     const { needs = [] } = checked.value;
     const pass = await this.#for(owner, (e) => this.#host.list.admit(e.store.session(), needs));
     if (!pass.ok) return pass;
-    await this.#host.jobs.arm();
+    const armed = await this.#for(owner, async () => yes(await this.#host.jobs.arm()));
+    if (!armed.ok) return armed;
     return this.#for(owner, (e) => act(e, pass.value));
   }
 }

@@ -147,6 +147,10 @@ export class Sockets {
     for (const text of batches(texts)) for (const ws of listening) send(ws, text);
   }
 
+  /** To whoever listens: what stands in no log. */
+  tell(frame: ServerFrame): void {
+    for (const ws of this.#ctx.getWebSockets()) send(ws, JSON.stringify(frame));
+  }
   closeAll(code: number, reason: string): void {
     for (const ws of this.#ctx.getWebSockets()) ws.close(code, reason);
   }

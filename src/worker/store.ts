@@ -3,33 +3,19 @@
  *
  * W1  An outcome is one transaction: changed parts of the head, new memory rows, one log row with its events.
  * W2  Opening reads the head alone, whatever the length of the log.
- * W3  The tables are made by `create`; looking for a session that is not there writes nothing.
+ * W3  The tables are made by `create` (tables.ts); looking for a session that is not there writes nothing.
  * W4  Every value stays below SQLite's 2 MiB: texts were bounded on their way in, and a log row is split.
  */
 
-import { FILES_SCHEMA } from "../adapters/files/schema.ts";
+import { isFull } from "../adapters/files/sql.ts";
 import { type Event, ROLES } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { MemoryName, Row } from "../core/memory.ts";
-import type { Change, ClientMark, Store } from "../core/ports.ts";
+import type { Change, ClientMark, Refusal, Store } from "../core/ports.ts";
 import { type Rest, restOf } from "../core/rest.ts";
 import { COLD_PARTS, type Session, upgrade } from "../core/session.ts";
 import { checkRows, countIn, Damaged, eventsIn, headOf, markOf } from "./damage.ts";
-
-/** Numbered; a session made by an older program runs the ones it lacks when it is opened. */
-const MIGRATIONS: readonly (readonly string[])[] = [
-  [
-    "CREATE TABLE head (part TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    "CREATE TABLE memory (id INTEGER PRIMARY KEY, memory TEXT NOT NULL, kind TEXT NOT NULL, json TEXT NOT NULL) STRICT",
-    "CREATE TABLE log (first_seq INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT",
-    "CREATE TABLE client_ids (id TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    ...FILES_SCHEMA,
-  ],
-  [
-    "CREATE TABLE rests (upto INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT",
-    "CREATE TABLE shares (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT",
-  ],
-];
+import { makeTables, migrate, put } from "./tables.ts";
 
 type Part = "state" | (typeof COLD_PARTS)[number];
 
@@ -87,7 +73,12 @@ export class SessionStore implements Store {
 
   commit(change: Change): void {
     const before = this.#session;
-    this.#storage.transactionSync(() => this.#write(change, before));
+    try {
+      this.#storage.transactionSync(() => this.#write(change, before));
+    } catch (error) {
+      // There are rows where the head says that there are none yet.
+      throw /SQLITE_CONSTRAINT/.test(String(error)) ? new Damaged("rows beyond the head") : error;
+    }
     this.#session = change.session;
     for (const row of change.rows) this.#cache(row);
     this.onCommit(change, before);
@@ -118,6 +109,15 @@ export class SessionStore implements Store {
     held.splice(at, 0, row);
   }
 
+  refusal(error: unknown): Refusal | null {
+    if (isFull(error)) return "full";
+    return /SQLITE_TOOBIG|string or blob too big/i.test(String(error)) ? "too_large" : null;
+  }
+  fits(memory: MemoryName): boolean {
+    if (this.#memories.has(memory)) return true;
+    const query = "SELECT coalesce(sum(length(json)), 0) AS chars FROM memory WHERE memory = ?";
+    return this.#sql.exec<{ chars: number }>(query, memory).one().chars <= LIMITS.memoryChars;
+  }
   rows(memory: MemoryName): readonly Row[] {
     let held = this.#memories.get(memory);
     if (!held) {
@@ -257,31 +257,6 @@ export const putRow = (sql: SqlStorage, row: Row): void => {
 /** Parts that the program which stored it did not know are absent. */
 const pick = (held: Record<string, unknown>) =>
   Object.fromEntries(COLD_PARTS.flatMap((part) => (part in held ? [[part, held[part]]] : [])));
-
-export const put = (sql: SqlStorage, part: string, value: unknown): void => {
-  sql.exec("INSERT OR REPLACE INTO head (part, json) VALUES (?, ?)", part, JSON.stringify(value));
-};
-
-/** The tables of a session that is going to be; one without a head is none yet. */
-export function makeTables(storage: DurableObjectStorage): void {
-  const made = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'head'").toArray();
-  if (made.length === 0) migrate(storage, 0);
-}
-
-function migrate(storage: DurableObjectStorage, from: number): void {
-  if (from >= MIGRATIONS.length) return;
-  storage.transactionSync(() => {
-    for (const statement of MIGRATIONS.slice(from).flat()) storage.sql.exec(statement);
-    put(storage.sql, "migration", MIGRATIONS.length);
-  });
-}
-
-/** For a session whose own word on its tables cannot be read: they say themselves how far they are. */
-export function remakeTables(storage: DurableObjectStorage): void {
-  const rests = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'rests'").toArray();
-  migrate(storage, rests.length === 0 ? 1 : MIGRATIONS.length);
-  put(storage.sql, "migration", MIGRATIONS.length);
-}
 
 const joined = (events: Event[]): string => events.map((e) => JSON.stringify(e)).join(",");
 

@@ -19,7 +19,8 @@ import { SESSION_ID } from "./ids.ts";
 import { EventLine, FORMAT, Header, Line } from "./pack-format.ts";
 import { problem } from "./problem.ts";
 import { fromOutside } from "./secrets.ts";
-import { makeTables, put, putLog, putRest, putRow, SessionStore } from "./store.ts";
+import { putLog, putRest, putRow, SessionStore } from "./store.ts";
+import { makeTables, put } from "./tables.ts";
 import { parseJson } from "./validate.ts";
 
 export interface Birth {

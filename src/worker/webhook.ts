@@ -15,7 +15,7 @@ import type { Session } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import { authConfigured } from "./auth.ts";
 import type { Bindings } from "./env.ts";
-import { WEBHOOK } from "./jobs.ts";
+import { type Jobs, WEBHOOK } from "./jobs.ts";
 import { log } from "./log.ts";
 import { problem } from "./problem.ts";
 
@@ -26,12 +26,6 @@ interface Pending {
   tries: number;
 }
 /** Times are milliseconds since the epoch. */
-export interface Job {
-  id: string;
-  fn: string;
-  time: number;
-}
-
 const SECOND = 1_000;
 const PAUSES = [10, 60, 300, 1_800, 7_200, 21_600, 43_200].map((s) => s * SECOND);
 const TIMEOUT_MS = 10 * SECOND;
@@ -85,8 +79,18 @@ export class Webhook {
     this.#env = env;
   }
 
-  /** Called at once after a commit that ended or paused a turn: written in the same breath, it is as durable. */
-  note({ session, events }: Change): void {
+  /**
+   * Called at once after a commit that ended or paused a turn: written in the same breath, it is as durable. Never
+   * throws: what is stored is stored, whether others can be told of it or not.
+   */
+  note(change: Change): void {
+    try {
+      this.#keep(change);
+    } catch (error) {
+      log("error", "webhook_not_stored", {}, error);
+    }
+  }
+  #keep({ session, events }: Change): void {
     const { url = "", secret = "" } = session.turn?.settings.webhook ?? {};
     const ended = events.findLast(
       (e): e is Ended => e.event === "status_update" && e.data.status !== "running",
@@ -99,29 +103,27 @@ export class Webhook {
     for (const old of held.slice(0, Math.max(0, held.length - MAX_PENDING))) this.#kv.delete(old);
   }
 
-  /** The jobs that what is pending needs; asking costs no row. */
-  jobs(now: number): Job[] {
-    const held = this.#kv.list<Pending>({ prefix: PREFIX });
-    return [...held]
-      .filter(([, pending]) => pending.tries === 0)
-      .map(([id]) => ({ id, fn: WEBHOOK, time: now }));
+  /** Sets the jobs that what is pending needs; asking costs no row. */
+  async arm(jobs: Jobs): Promise<void> {
+    for (const [id, { tries }] of this.#kv.list<Pending>({ prefix: PREFIX }))
+      if (tries === 0) await jobs.push({ id, fn: WEBHOOK, time: Date.now() });
   }
 
-  /** Tries to deliver what a job is for; when to try again, or null: it is over. Never throws. */
-  async deliver(id: string, now: () => number): Promise<number | null> {
+  /** Tries to deliver what a job is for; when to try again, or undefined: it is over. Never throws. */
+  async due(id: string): Promise<{ rescheduleAt: number } | undefined> {
     const pending = this.#kv.get<Pending>(id);
-    if (!pending) return null;
-    const over = await this.#tell(pending, now());
+    if (!pending) return undefined;
+    const over = await this.#tell(pending, Date.now());
     // The session may have been deleted meanwhile, or this one given up.
-    if (!this.#kv.get(id)) return null;
+    if (!this.#kv.get(id)) return undefined;
     const pause = PAUSES[pending.tries];
     if (over || pause === undefined) {
       if (!over) log("warn", "webhook_given_up", { tries: pending.tries + 1 });
       this.#kv.delete(id);
-      return null;
+      return undefined;
     }
     this.#kv.put<Pending>(id, { ...pending, tries: pending.tries + 1 });
-    return now() + pause;
+    return { rescheduleAt: Date.now() + pause };
   }
 
   /** True: taken, or never to be sent again. */

@@ -11,6 +11,7 @@ import {
   KIT,
   plan,
   succeed,
+  text,
   update,
   work,
 } from "../fakes.ts";
@@ -311,4 +312,49 @@ describe("a session that an older program saved", () => {
   it("is not opened when it was saved by a newer one", () => {
     expect(upgrade({ schema: 99 })).toBe(null);
   });
+});
+
+describe("V4: a commit that finds no room", () => {
+  const large = "y".repeat(5_000);
+  const script = () => [
+    plan("a"),
+    call(["file_write", { path: "b.txt", content: large, brief: "write" }]),
+    plan("b"),
+    work(),
+    complete(true),
+  ];
+
+  it("ends the turn with an error that can be stored, and the next message works", async () => {
+    const h = new Harness({ script: script() });
+    h.disk.room = 4_000;
+    await h.run("Do");
+    expect(h.log.slice(-3)).toEqual(["error(storage_full)", "done(failed)", "status(failed)"]);
+    expect(h.of("error")[0]?.retryable).toBe(true);
+    await h.run("Again");
+    expect(h.head.status).toBe("completed");
+    expect(h.faults()).toEqual([]);
+  });
+
+  it("of what a person says changes nothing, and the same again works", async () => {
+    const h = new Harness({ mode: "chat", script: [text("a")] });
+    h.disk.room = 100;
+    expect(() => h.say("q", "steer", "m1")).toThrow("disk is full");
+    expect([h.log, h.head.status]).toEqual([[], "idle"]);
+    h.disk.room = Number.POSITIVE_INFINITY;
+    h.say("q", "steer", "m1");
+    await h.settle();
+    expect(h.head.status).toBe("completed");
+    expect(h.faults()).toEqual([]);
+  });
+});
+
+it("a memory that is too large to be loaded ends the turn before it is", async () => {
+  const h = new Harness({ mode: "chat", script: [text("a")] });
+  h.fits = false;
+  await h.run("q");
+  expect(h.requests).toHaveLength(0);
+  expect(h.log.slice(-3)).toEqual(["error(out_of_memory)", "done(failed)", "status(failed)"]);
+  h.fits = true;
+  await h.run("again");
+  expect(h.head.status).toBe("completed");
 });

@@ -150,6 +150,8 @@ export class World {
       store: {
         session: () => this.session,
         commit: (change) => this.commit(change),
+        refusal: () => null,
+        fits: () => true,
         rows: (memory) => this.rows.filter((r) => r.memory === memory),
       },
       model: this.behind ? renamed(createModelPort(env)) : createModelPort(env),

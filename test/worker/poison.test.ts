@@ -269,6 +269,18 @@ describe("a memory that cannot be read", () => {
     });
   }
 
+  it("because it runs ahead of the head, takes the next message all the same", async () => {
+    const c = await worked();
+    await damage(c, "UPDATE head SET json = json_set(json, '$.row', 1) WHERE part = 'state'");
+    c.model.add(plan("b"), write("b.txt"), complete());
+    await c.say("Next");
+    await until(async () => expect((await c.view()).run).toBe(2));
+    await c.status("completed");
+    expect(await c.of("repair")).toHaveLength(1);
+    await goesOn(c);
+    expect((await c.of("message")).map((m) => m.content)).toContain("Next");
+  });
+
   it("because it has lost results alone, is filled in without ending anything", async () => {
     const c = await worked(plan("b"), write("b.txt"), complete());
     await damage(c, "DELETE FROM memory WHERE kind = 'result' AND memory = 'executor'");

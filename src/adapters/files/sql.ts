@@ -9,3 +9,7 @@ export interface Sql {
     one(): T;
   };
 }
+
+/** The storage has no room left: the object's own limit, its account's, or the disk's. */
+export const isFull = (error: unknown): boolean =>
+  /SQLITE_FULL|database or disk is full/i.test(String(error));

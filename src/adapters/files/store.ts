@@ -15,7 +15,7 @@ import { ancestors, ROOT } from "../../tools/paths.ts";
 import { Chunks } from "./chunks.ts";
 import { fileInfo } from "./info.ts";
 import { type Node, Nodes, type Row } from "./nodes.ts";
-import type { Sql } from "./sql.ts";
+import { isFull, type Sql } from "./sql.ts";
 
 export type FileErrorCode =
   | "EFBIG"
@@ -118,10 +118,12 @@ export class FileStore {
     const refused = this.#badParent(to);
     if (refused) return refused;
     this.remove(to);
-    for (const row of this.#nodes.under(from)) {
-      this.#nodes.move(row, to + row.path.slice(from.length));
-    }
-    return { ok: true };
+    return this.#guard<{ ok: true }>(to, () => {
+      for (const row of this.#nodes.under(from)) {
+        this.#nodes.move(row, to + row.path.slice(from.length));
+      }
+      return { ok: true };
+    });
   }
 
   /** The folders above it need no rows. An existing folder is fine. */
@@ -132,16 +134,20 @@ export class FileStore {
     const refused = this.#badParent(path) ?? this.#noRoom(path, 1, 0);
     if (refused) return refused;
     const modified = this.#clock.now();
-    this.#nodes.put({ path, kind: "folder", size: 0, mode: FOLDER_MODE, modified, content: 0 });
-    return { ok: true };
+    return this.#guard<{ ok: true }>(path, () => {
+      this.#nodes.put({ path, kind: "folder", size: 0, mode: FOLDER_MODE, modified, content: 0 });
+      return { ok: true };
+    });
   }
 
   /** Mode and time of what has a row; a folder that has none keeps its defaults. */
   touch(path: string, change: { mode?: number; modified?: number }): Changed {
     const row = this.#nodes.get(path);
-    if (row) this.#nodes.put({ ...row, ...change });
-    else if (!this.stat(path)) return fail("ENOENT", `${path}: no such file or folder`);
-    return { ok: true };
+    if (!row && !this.stat(path)) return fail("ENOENT", `${path}: no such file or folder`);
+    return this.#guard<{ ok: true }>(path, () => {
+      if (row) this.#nodes.put({ ...row, ...change });
+      return { ok: true };
+    });
   }
 
   /** Every file at or below a path, sorted by path. */
@@ -224,13 +230,13 @@ export class FileStore {
     return null;
   }
 
-  /** The object's own storage can be full before our quota is: that is data too (SQLITE_FULL). */
-  #guard(path: string, write: () => WriteResult): WriteResult {
+  /** The object's own storage can be full before our quota is: that is data too. */
+  #guard<T extends { ok: true }>(path: string, write: () => T): T | FileFailure {
     try {
       return write();
     } catch (error) {
       this.#nodes.forget();
-      if (!/SQLITE_FULL|database or disk is full/i.test(String(error))) throw error;
+      if (!isFull(error)) throw error;
       return fail("ENOSPC", `${path}: the storage of this session is full`);
     }
   }

@@ -1,0 +1,28 @@
+/** The tables of a session, and the parts of its head. */
+import { MIGRATIONS } from "./migrations.ts";
+
+export const put = (sql: SqlStorage, part: string, value: unknown): void => {
+  sql.exec("INSERT OR REPLACE INTO head (part, json) VALUES (?, ?)", part, JSON.stringify(value));
+};
+
+/** The tables of a session that is going to be; one without a head is none yet. */
+export function makeTables(storage: DurableObjectStorage): void {
+  const made = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'head'").toArray();
+  if (made.length === 0) migrate(storage, 0);
+}
+
+/** Runs what a session made by an older program lacks. */
+export function migrate(storage: DurableObjectStorage, from: number): void {
+  if (from >= MIGRATIONS.length) return;
+  storage.transactionSync(() => {
+    for (const statement of MIGRATIONS.slice(from).flat()) storage.sql.exec(statement);
+    put(storage.sql, "migration", MIGRATIONS.length);
+  });
+}
+
+/** For a session whose own word on its tables cannot be read: they say themselves how far they are. */
+export function remakeTables(storage: DurableObjectStorage): void {
+  const rests = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'rests'").toArray();
+  migrate(storage, rests.length === 0 ? 1 : MIGRATIONS.length);
+  put(storage.sql, "migration", MIGRATIONS.length);
+}
