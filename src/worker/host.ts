@@ -87,9 +87,7 @@ export class Host {
     }
     return engine;
   }
-  get full(): boolean {
-    return this.#full > 0;
-  }
+  readonly full = (): boolean => this.#full > 0;
   /** Room was made: whatever stood still for want of it goes on. */
   roomMade(): void {
     if (this.#full === 0) return;

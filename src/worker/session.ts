@@ -279,7 +279,7 @@ export class SessionObject extends DurableObject<Bindings> {
   /** An error class does not survive the way to the Worker. */
   #failed(error: unknown): { ok: false; problem: Problem } {
     if (error instanceof HttpProblem) return { ok: false, problem: error.problem };
-    if (isFull(error) || this.#host.full) return FULL;
+    if (isFull(error) || this.#host.full()) return FULL;
     throw error;
   }
 
