@@ -1,5 +1,5 @@
 // Bundles src/page into public/: app.js and app.css for the first paint, parts/ for what is loaded when it is needed,
-// index.html, the icons, _headers. The same sources give the same bytes. Run by wrangler before dev and deploy, and
+// index.html, the icons, _headers, api/ for the API's description. The same sources give the same bytes. Run by wrangler before dev and deploy, and
 // by `npm test`. Fails when the page has grown beyond its budget.
 import { cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -39,6 +39,10 @@ const WHOLE_BUDGET = 250 * 1024;
 await mkdir(out, { recursive: true });
 for (const name of ["index.html", "favicon.svg", "favicon-waiting.svg", "_headers"])
   await cp(join(source, name), join(out, name));
+// The API's description is a static file too.
+await mkdir(join(out, "api"), { recursive: true });
+for (const name of ["openapi.json", "frames.schema.json"])
+  await cp(join(root, "docs", name), join(out, "api", name));
 const { metafile } = await esbuild.build(options);
 const built = Object.keys(metafile.outputs).map((path) => relative(out, join(root, path)));
 await removeOldParts(new Set(built));

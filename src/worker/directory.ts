@@ -9,16 +9,11 @@ import { DurableObject } from "cloudflare:workers";
 import type { Spent } from "../core/ledger.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import { NO_USAGE } from "../core/usage.ts";
-import type { SessionInfo, UsageReport } from "../core/wire.ts";
+import type { SessionInfo, SessionPage, UsageReport } from "../core/wire.ts";
 import type { Bindings } from "./env.ts";
 import { Ledger, USAGE_TABLE } from "./ledger.ts";
 import type { Answer } from "./problem.ts";
 import { patchedLayer } from "./secrets.ts";
-
-export interface SessionPage {
-  sessions: SessionInfo[];
-  next_cursor: string | null;
-}
 
 /** Made at the first write; a list made by an older program gets what it lacks then. */
 const TABLES = [
