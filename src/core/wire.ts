@@ -116,7 +116,6 @@ export type ClientFrame = z.infer<typeof ClientFrame>;
 /** What clients get: replies.ts and frames.ts say it in zod. */
 export type { ServerFrame } from "./frames.ts";
 export type SessionInfo = z.infer<typeof reply.SessionInfo>;
-export type PlanView = z.infer<typeof reply.PlanView>;
 export type SessionView = z.infer<typeof reply.SessionView>;
 export type SharedView = z.infer<typeof reply.SharedView>;
 export type SessionPage = z.infer<typeof reply.SessionPage>;
