@@ -1,6 +1,6 @@
 // Bundles src/page into public/: app.js and app.css for the first paint, parts/ for what is loaded when it is needed,
-// index.html, the icons, _headers. The same sources give the same bytes. Run by wrangler before dev and deploy, and
-// by `npm test`. Fails when the page has grown beyond its budget.
+// index.html, the icons, _headers, api/ for the API's description. The same sources give the same bytes. Run by wrangler
+// before dev and deploy, and by `npm test`. Fails when the page has grown beyond its budget.
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,6 +40,9 @@ const WHOLE_BUDGET = 250 * 1024;
 await mkdir(out, { recursive: true });
 for (const name of ["favicon.svg", "favicon-waiting.svg", "_headers"])
   await put(join(out, name), await readFile(join(source, name)));
+// The API's description is a static file too.
+for (const name of ["openapi.json", "frames.schema.json"])
+  await put(join(out, "api", name), await readFile(join(root, "docs", name)));
 const { metafile, outputFiles } = await esbuild.build(options);
 for (const { path, contents } of outputFiles) await put(path, contents);
 await put(join(out, "index.html"), await index());

@@ -4,7 +4,7 @@ import { DELIVERIES } from "./events.ts";
 import { LIMITS } from "./limits.ts";
 
 const positive = z.int().positive();
-const Harness = z.object({
+export const Harness = z.object({
   enabled: z.boolean(),
   mode: z.enum(["legacy", "guarded_chat", "workflow"]),
   rescueEnabled: z.boolean(),
@@ -24,7 +24,7 @@ const Harness = z.object({
     })
     .partial(),
 });
-const RoleSettings = z
+export const RoleSettings = z
   .object({
     model: z.string(),
     provider: z.string(),
@@ -32,7 +32,7 @@ const RoleSettings = z
     prompt: z.string().max(32_000),
   })
   .partial();
-const Limits = z.object({
+export const Limits = z.object({
   /** Model replies per run of the loop (per step in agent mode). */
   maxIterations: positive,
   maxReplans: z.int().min(0),
@@ -46,33 +46,33 @@ const Limits = z.object({
   /** The longest `Retry-After` that is waited for. */
   maxRetryWaitMs: z.int().min(0).max(LIMITS.timerMs),
 });
-const Budget = z.object({
+export const Budget = z.object({
   maxTokens: positive.nullable(),
   maxCostUsd: z.number().positive().nullable(),
   maxToolCalls: positive.nullable(),
 });
 /** US dollars for a million tokens. Without `cached`, cached input costs what input costs. */
-const Price = z.object({
+export const Price = z.object({
   input: z.number().nonnegative(),
   cached: z.number().nonnegative().optional(),
   output: z.number().nonnegative(),
 });
 export type Price = z.infer<typeof Price>;
-const Verdict = z.enum(["allow", "ask", "deny"]);
-const McpServer = z.object({
+export const Verdict = z.enum(["allow", "ask", "deny"]);
+export const McpServer = z.object({
   url: z.url(),
   headers: z.record(z.string(), z.string()).optional(),
   enabled: z.boolean().optional(),
   approval: Verdict.optional(),
 });
 /** Who is told when a session waits or a turn ends; an empty address: nobody. The secret is write-only. */
-const Webhook = z.object({
+export const Webhook = z.object({
   url: z.union([z.literal(""), z.url({ protocol: /^https?$/ }).max(2_000)]),
   secret: z.string().max(200),
 });
 
 /** A read that is made before the first word; `{message}` in a text stands for what the person said. */
-const Seed = z.object({
+export const Seed = z.object({
   tool: z.string(),
   args: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
 });

@@ -3,20 +3,11 @@
  */
 import * as z from "zod";
 import { utf8Bytes } from "./chars.ts";
-import {
-  DELIVERIES,
-  type Event,
-  type FileInfo,
-  type Phase,
-  type Status,
-  type Step,
-  type Wait,
-} from "./events.ts";
+import { DELIVERIES } from "./events.ts";
 import { LIMITS } from "./limits.ts";
-import type { LiveFrame } from "./ports.ts";
-import { MODES, type Mode } from "./session.ts";
-import { type Settings, SettingsLayer } from "./settings.ts";
-import type { Usage } from "./usage.ts";
+import type * as reply from "./replies.ts";
+import { MODES } from "./session.ts";
+import { SettingsLayer } from "./settings.ts";
 
 const Text = z
   .string()
@@ -40,6 +31,40 @@ export const Cursor = z
   .regex(/^\d{1,15}$/, "must be a whole number, the seq of the last event you have")
   .transform(Number);
 
+/** What may stand in the URL of a list, a page of events, a report. */
+export const ListQuery = z.object({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(50)
+    .transform((n) => Math.min(n, 200)),
+  cursor: z.string().max(200).optional(),
+  q: z.string().max(200).default(""),
+  /** The beginning of an id, as people type it. */
+  prefix: z
+    .string()
+    .regex(/^[a-z0-9]{0,26}$/, "must be the beginning of an id")
+    .default(""),
+});
+export const PageQuery = z.object({
+  after: Cursor.default(0),
+  epoch: z.string().max(100).default(""),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(LIMITS.eventsPage)
+    .transform((n) => Math.min(n, LIMITS.eventsPage)),
+});
+const Day = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d/, "must be a day, as in 2026-01-31")
+  .transform((text) => text.slice(0, 10))
+  .refine((day) => !Number.isNaN(Date.parse(day)), "is no day of the calendar");
+export const UsageQuery = z.object({ from: Day.optional(), to: Day.optional() });
+
+export const LoginBody = z.object({ token: z.string().min(1).max(4096) });
 export const CreateBody = z.object({
   mode: z.enum(MODES).optional(),
   title: z.string().max(500).optional(),
@@ -90,111 +115,15 @@ export const ClientFrame = z.discriminatedUnion("type", [
 ]);
 export type ClientFrame = z.infer<typeof ClientFrame>;
 
-export interface SessionInfo {
-  id: string;
-  title: string;
-  mode: Mode;
-  status: Status;
-  phase: Phase;
-  created_at: string;
-  updated_at: string;
-  last_seq: number;
-  epoch: string;
-  pinned: boolean;
-  preview: string;
-  usage: Usage;
-}
-export interface PlanView {
-  title: string;
-  goal: string;
-  success_criteria: string[];
-  steps: Step[];
-}
-/** The snapshot: at most 256 KiB. */
-export interface SessionView extends SessionInfo {
-  run: number;
-  plan: PlanView | null;
-  wait: Wait | null;
-  /** `id` is the client's; `message_id` is the one in the log. Either names it in a request. */
-  queue: { id: string; message_id: string; text: string; delivery: string }[];
-  settings: Settings;
-  files_count: number;
-}
-/** What one model came to on one day (UTC), over all of an owner's sessions and the proxy. */
-export interface UsageRow extends Omit<Usage, "tool_calls"> {
-  day: string;
-  model: string;
-}
-/** What an owner has of what is counted for them, by quota; tokens: of today (UTC). */
-export interface Held {
-  sessions: number;
-  storedBytes: number;
-  runningTurns: number;
-  tokensPerDay: number;
-}
-/** `GET /api/usage`: both days included. */
-export interface UsageReport {
-  from: string;
-  to: string;
-  days: UsageRow[];
-  total: Usage;
-  /** What is held now, and what may be; null: as much as they like. */
-  quotas: Record<keyof Held, { used: number; max: number | null }>;
-}
-/** What a link shows: the snapshot as of its freeze, without settings and without what still waits. */
-export type SharedView = Omit<SessionView, "settings" | "queue">;
-export interface TurnResult {
-  outcome: "completed" | "failed" | "stopped" | "waiting";
-  message: string | null;
-  attachments: FileInfo[];
-  wait: Wait | null;
-  usage: Usage;
-  last_seq: number;
-  error?: { code: string; message: string };
-  /** `/new`: the session in this one's place. */
-  moved_to?: string;
-}
-
-export type ServerFrame =
-  | Event
-  | ({ type: "live" } & LiveFrame)
-  | {
-      type: "hello";
-      session_id: string;
-      epoch: string;
-      after: number;
-      last_seq: number;
-      session: SessionView;
-    }
-  | { type: "reset"; epoch: string; last_seq: number; session: SessionView }
-  | { type: "batch"; frames: ServerFrame[] }
-  | { type: "ack"; id: string; seq: number; duplicate: boolean }
-  | { type: "stream_end"; session_id: string; run: number }
-  | { type: "error"; id?: string; code: string; message: string }
-  | { type: "pong" };
-
-/** One thing that the deep check of `GET /api/health` has looked at. */
-export interface HealthCheck {
-  name: string;
-  ok: boolean;
-  /** What was found. */
-  detail: string;
-  /** What to do, where it is not well. */
-  fix?: string;
-}
-
-/** What `GET /api/config` says. */
-export interface Config {
-  product: string;
-  version: string;
-  providers: string[];
-  provider: string;
-  models: string[];
-  modes: Mode[];
-  profiles: string[];
-  tools: { name: string; toolkit: string }[];
-  locales: string[];
-  limits: Record<string, number>;
-  sandbox: string;
-  practice: boolean;
-}
+/** What clients get: replies.ts and frames.ts say it in zod. */
+export type { ServerFrame } from "./frames.ts";
+export type SessionInfo = z.infer<typeof reply.SessionInfo>;
+export type SessionView = z.infer<typeof reply.SessionView>;
+export type SharedView = z.infer<typeof reply.SharedView>;
+export type SessionPage = z.infer<typeof reply.SessionPage>;
+export type UsageRow = z.infer<typeof reply.UsageRow>;
+export type Held = z.infer<typeof reply.Held>;
+export type UsageReport = z.infer<typeof reply.UsageReport>;
+export type TurnResult = z.infer<typeof reply.TurnResult>;
+export type HealthCheck = z.infer<typeof reply.HealthCheck>;
+export type Config = z.infer<typeof reply.Config>;

@@ -10,6 +10,7 @@ import { type App, allowedOrigin, isUpgrade } from "./auth.ts";
 import { publicConfig } from "./config.ts";
 import { health } from "./health.ts";
 import { log } from "./log.ts";
+import { errorOf, errorResponse } from "./openai-error.ts";
 import { errorBody, FULL, HttpProblem, type Problem, problem } from "./problem.ts";
 import { logRequest } from "./request-log.ts";
 
@@ -51,6 +52,8 @@ export const app = new Hono<App>();
 app.use("*", logRequest);
 
 app.onError((error, c) => {
+  // Clients of OpenAI's face know its errors alone.
+  if (c.req.path.startsWith("/v1/")) return errorResponse(errorOf(error));
   const problem = problemOf(error);
   if (problem.retryAfter !== undefined) c.header("retry-after", String(problem.retryAfter));
   return c.json(errorBody(problem), problem.status);

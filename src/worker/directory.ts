@@ -10,7 +10,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { Spent } from "../core/ledger.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import { NO_USAGE } from "../core/usage.ts";
-import type { Held, SessionInfo, UsageReport } from "../core/wire.ts";
+import type { Held, SessionInfo, SessionPage, UsageReport } from "../core/wire.ts";
 import { Counts, NO_WEIGHT, type Weight } from "./counts.ts";
 import type { Bindings } from "./env.ts";
 import { Ledger, USAGE_TABLE } from "./ledger.ts";
@@ -21,11 +21,6 @@ import { patchedLayer } from "./secrets.ts";
 
 /** Tokens that the owner may still use today; null: as many as they like. */
 export type Allowance = number | null;
-
-export interface SessionPage {
-  sessions: SessionInfo[];
-  next_cursor: string | null;
-}
 
 /** What a list that was made by an older program lacks in its rows. */
 const WEIGHTS = ["bytes", "running"].map((name) => `${name} INTEGER NOT NULL DEFAULT 0`);

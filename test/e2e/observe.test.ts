@@ -3,7 +3,7 @@
  * the log on the console.
  */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -104,6 +104,32 @@ void test("the requests to the model carried the ids of their spans, the repeate
   assert.equal(sent.length, 5);
   assert.equal(sent[3], sent[4]);
   assert.deepEqual(new Set(sent), new Set(told));
+});
+
+void test("the description of the API is served as a file, to anyone, without the Worker", async () => {
+  for (const name of ["openapi.json", "frames.schema.json"]) {
+    const response = await fetch(`${dev.url}/api/${name}`);
+    assert.equal(response.status, 200);
+    assert.match(response.headers.get("content-type") ?? "", /^application\/json/);
+    assert.equal(response.headers.get("x-content-type-options"), "nosniff");
+    const stored = await readFile(new URL(`../../docs/${name}`, import.meta.url), "utf8");
+    assert.equal(await response.text(), stored);
+  }
+  const unknown = await fetch(`${dev.url}/api/nothing.json`);
+  assert.equal(unknown.status, 404);
+  assert.match(await unknown.text(), /"not_found"/);
+});
+
+void test("the deep check finds all well", async () => {
+  const { ok, checks } = (await (await fetch(`${dev.url}/api/health?deep=1`)).json()) as {
+    ok: boolean;
+    checks: { name: string; ok: boolean; detail: string }[];
+  };
+  const wrong = checks.filter((check) => !check.ok && check.name !== "provider");
+  assert.deepEqual(wrong, []);
+  // The endpoint here has no model of its own, and that is said.
+  assert.equal(ok, false);
+  assert.ok(checks.find((check) => check.name === "traces")?.detail.includes("127.0.0.1"));
 });
 
 void test("the console has a JSON line for each thing worth knowing, and nothing that was said", () => {

@@ -118,6 +118,19 @@ describe("a request in the log", () => {
   });
 });
 
+describe("a look at the health", () => {
+  it("is not told while it is well, unless everything is", async () => {
+    const told = async (level: string) => {
+      const heard = listen(level);
+      await api("/api/health");
+      heard.stop();
+      return heard.of("request").map((l) => l.route);
+    };
+    expect(await told("info")).toEqual([]);
+    expect(await told("debug")).toEqual(["/api/health"]);
+  });
+});
+
 describe("the level", () => {
   const written = (level: string) => {
     const heard = listen(level);

@@ -1,6 +1,6 @@
 /** Signing in and out of a browser. */
 import { Hono } from "hono";
-import * as z from "zod";
+import { LoginBody } from "../../core/wire.ts";
 import { type App, checkOrigin, refuseUrlTokens, signIn, signOut } from "../auth.ts";
 import { limitStranger } from "../rate.ts";
 import { readJson } from "../validate.ts";
@@ -10,7 +10,7 @@ export const accessRoutes = new Hono<App>();
 accessRoutes.post("/login", async (c) => {
   refuseUrlTokens(c);
   checkOrigin(c);
-  const { token } = await readJson(c.req.raw, z.object({ token: z.string().min(1).max(4096) }));
+  const { token } = await readJson(c.req.raw, LoginBody);
   return c.json({ owner: await limitStranger(c, () => signIn(c, token)) });
 });
 accessRoutes.post("/logout", (c) => {

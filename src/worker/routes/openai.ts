@@ -1,6 +1,5 @@
 /** The OpenAI-compatible face (contract 6): a guarded completion for any client that speaks it. Stores nothing. */
 import { type Context, Hono } from "hono";
-import * as z from "zod";
 import {
   createModelPort,
   defaultProvider,
@@ -10,8 +9,8 @@ import {
 } from "../../adapters/model/providers.ts";
 import { traceHeader } from "../../adapters/otlp/ids.ts";
 import type { Ask } from "../../core/complete.ts";
+import { CompletionBody } from "../../core/completion-body.ts";
 import { estimated, spend } from "../../core/ledger.ts";
-import { SettingsLayer } from "../../core/settings.ts";
 import { harnessOf, mergeSettings } from "../../core/settings-merge.ts";
 import type { JsonObject } from "../../core/tool.ts";
 import { admit } from "../admit.ts";
@@ -32,32 +31,7 @@ import { parseJson, readBytes } from "../validate.ts";
 /** A client's whole history comes with every request, pictures included. */
 const MAX_BODY = 25 * 1024 * 1024;
 
-const Tool = z.looseObject({
-  type: z.string(),
-  function: z
-    .looseObject({
-      name: z.string().min(1),
-      description: z.string().nullish(),
-      parameters: z.looseObject({}).nullish(),
-    })
-    .optional(),
-});
-/** Only what the harness itself reads; all else is between the client and the model. */
-const Body = z.looseObject({
-  model: z.string().nullish(),
-  messages: z.array(z.looseObject({ role: z.string() })).min(1),
-  tools: z.array(Tool).nullish(),
-  tool_choice: z.union([z.string(), z.looseObject({})]).nullish(),
-  response_format: z.looseObject({ type: z.string() }).nullish(),
-  stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-  n: z.literal(1, "only one choice can be asked for").nullish(),
-  functions: z.null("is the old form: send `tools`").optional(),
-  dormouse: SettingsLayer.pick({ harness: true }).nullish(),
-});
-type Body = z.infer<typeof Body>;
-
-async function readBody(request: Request): Promise<Body> {
+async function readBody(request: Request): Promise<CompletionBody> {
   const text = new TextDecoder().decode(await readBytes(request, MAX_BODY));
   let value: unknown;
   try {
@@ -65,7 +39,7 @@ async function readBody(request: Request): Promise<Body> {
   } catch {
     throw badRequest(null, "The body is not valid JSON.");
   }
-  const parsed = Body.safeParse(value);
+  const parsed = CompletionBody.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = issue?.path ?? [];
@@ -80,7 +54,7 @@ const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 const randomName = (length: number): string =>
   [...crypto.getRandomValues(new Uint8Array(length))].map((b) => LETTERS[b % 62]).join("");
 
-function jobOf(env: Bindings, body: Body, signal: AbortSignal, spent: Job["spent"]): Job {
+function jobOf(env: Bindings, body: CompletionBody, signal: AbortSignal, spent: Job["spent"]): Job {
   const vars = { ...env };
   const { dormouse, ...own } = body;
   const override = dormouse?.harness ?? {};

@@ -1,10 +1,9 @@
 /** What is the owner's and no session's: settings and accounts. */
 import { Hono } from "hono";
-import * as z from "zod";
 import { dayOf } from "../../core/ledger.ts";
 import type { SettingsLayer } from "../../core/settings.ts";
 import { mergeSettings } from "../../core/settings-merge.ts";
-import { SettingsBody } from "../../core/wire.ts";
+import { SettingsBody, UsageQuery } from "../../core/wire.ts";
 import type { App } from "../auth.ts";
 import { knownProfile, outerLayers } from "../config.ts";
 import { directoryStub } from "../directory.ts";
@@ -32,13 +31,6 @@ ownerRoutes.patch("/settings", async (c) => {
   const own = unwrap(await directoryStub(c.env, c.var.owner).patchSettings(body));
   return c.json(effective(c.env, own));
 });
-
-const Day = z
-  .string()
-  .regex(/^\d{4}-\d\d-\d\d/, "must be a day, as in 2026-01-31")
-  .transform((text) => text.slice(0, 10))
-  .refine((day) => !Number.isNaN(Date.parse(day)), "is no day of the calendar");
-const UsageQuery = z.object({ from: Day.optional(), to: Day.optional() });
 
 /** Days of a report that names no beginning, and of any. */
 const USUAL_DAYS = 30;

@@ -1,8 +1,7 @@
 /** Sessions over HTTP: made, listed, read, changed, copied, taken along, brought back, deleted. */
 import { type Context, Hono } from "hono";
-import * as z from "zod";
 import { LIMITS } from "../../core/limits.ts";
-import { CreateBody, ForkBody, PatchBody } from "../../core/wire.ts";
+import { CreateBody, ForkBody, ListQuery, PatchBody } from "../../core/wire.ts";
 import type { App } from "../auth.ts";
 import { knownProfile } from "../config.ts";
 import { directoryStub } from "../directory.ts";
@@ -31,21 +30,6 @@ sessionRoutes.post("/", async (c) => {
   return c.json(view, made ? 201 : 200);
 });
 
-const ListQuery = z.object({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(50)
-    .transform((n) => Math.min(n, 200)),
-  cursor: z.string().max(200).optional(),
-  q: z.string().max(200).default(""),
-  /** The beginning of an id, as people type it. */
-  prefix: z
-    .string()
-    .regex(/^[a-z0-9]{0,26}$/, "must be the beginning of an id")
-    .default(""),
-});
 sessionRoutes.get("/", async (c) => {
   const { limit, cursor, q, prefix } = check(ListQuery, c.req.query());
   return c.json(await directoryStub(c.env, c.var.owner).list(limit, cursor || null, q, prefix));

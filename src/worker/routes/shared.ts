@@ -1,5 +1,6 @@
 /** Links: made and revoked by the owner, read by anyone who has one. */
 import { type Context, Hono } from "hono";
+import { PageQuery } from "../../core/wire.ts";
 import { type App, checkOpen } from "../auth.ts";
 import { sessionStub } from "../ids.ts";
 import { unwrap } from "../problem.ts";
@@ -7,7 +8,7 @@ import { countGuess } from "../rate.ts";
 import { noShare, partsOf } from "../shares.ts";
 import { check } from "../validate.ts";
 import { download, pathOf, rangeOf } from "./files.ts";
-import { PageQuery, pageReply } from "./turns.ts";
+import { pageReply } from "./turns.ts";
 
 /** Under /api/sessions, behind the sign-in. */
 export const shareRoutes = new Hono<App>();

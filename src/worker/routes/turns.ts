@@ -1,9 +1,16 @@
 /** What drives a session: messages, answers, stop, and its events as pages, as a stream, as a socket. */
 import { type Context, Hono } from "hono";
-import * as z from "zod";
+import type * as z from "zod";
 import { traceHeader } from "../../adapters/otlp/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { AnswerBody, Cursor, MessageBody, QueueBody, StopBody } from "../../core/wire.ts";
+import {
+  AnswerBody,
+  Cursor,
+  MessageBody,
+  PageQuery,
+  QueueBody,
+  StopBody,
+} from "../../core/wire.ts";
 import type { App } from "../auth.ts";
 import { knownProfile } from "../config.ts";
 import { awaitTurn, connect, eventStream, upgradeOf } from "../feed.ts";
@@ -65,16 +72,6 @@ turnRoutes.post("/:id/stop", async (c) => {
   return c.json({ id: ack.id, seq: ack.seq, duplicate: ack.duplicate }, 202);
 });
 
-export const PageQuery = z.object({
-  after: Cursor.default(0),
-  epoch: z.string().max(100).default(""),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(LIMITS.eventsPage)
-    .transform((n) => Math.min(n, LIMITS.eventsPage)),
-});
 turnRoutes.get("/:id/events", async (c) => {
   const query = check(PageQuery, c.req.query());
   const stub = sessionStub(c.env, c.req.param("id"));

@@ -1,7 +1,7 @@
 /**
  * A client of the Worker in the test pool. Whatever it makes is looked after: when a test ends, the log of every
  * session is held against the event oracle, every socket against its cursor, every model request against the
- * history oracle. Tests take their `it` from here, so none can forget.
+ * history oracle, every reply and frame against the API's description. Tests take their `it` from here, so none can forget.
  */
 import { env, exports } from "cloudflare:workers";
 import { it as base, expect, vi } from "vitest";
@@ -9,6 +9,7 @@ import type { Event, EventData, EventName } from "../../../src/core/events.ts";
 import type { SessionView } from "../../../src/core/wire.ts";
 import type { SessionObject } from "../../../src/worker/session.ts";
 import { checkEvents, type LoggedEvent } from "../../support/event-oracle.ts";
+import { replyFaults } from "./contract.ts";
 import { Socket } from "./socket.ts";
 import {
   forgetModels,
@@ -43,11 +44,16 @@ export interface Page {
 /** One request to the Worker; a body that is no text is sent as JSON. */
 export async function api(path: string, init: RequestInit & { json?: unknown } = {}) {
   const { json, ...rest } = init;
-  return exports.default.fetch(`${ORIGIN}${path}`, {
+  const response = await exports.default.fetch(`${ORIGIN}${path}`, {
     ...rest,
     ...(json === undefined ? {} : { method: rest.method ?? "POST", body: JSON.stringify(json) }),
   });
+  const method = rest.method ?? (json === undefined ? "GET" : "POST");
+  undescribed.push(...(await replyFaults(method, `${ORIGIN}${path}`, response)));
+  return response;
 }
+/** Replies that were not as the API's description says. */
+const undescribed: string[] = [];
 export const failureOf = async (response: Response): Promise<Failure["error"]> =>
   ((await response.json()) as Failure).error;
 
@@ -172,7 +178,7 @@ export function short(e: Event): string {
 }
 
 async function inspect(): Promise<void> {
-  const faults = [...refused.splice(0).map((r) => `refused: ${r}`)];
+  const faults = [...refused.splice(0).map((r) => `refused: ${r}`), ...undescribed.splice(0)];
   for (const socket of sockets) faults.push(...socket.faults());
   for (const client of clients.filter((c) => !c.deleted)) {
     const events = (await client.events()) as unknown as LoggedEvent[];
@@ -198,7 +204,8 @@ async function reset(): Promise<void> {
   }
   clients = [];
   sockets = [];
-  for (const undo of undos.splice(0)) undo();
+  // The last first: each puts back what was there before it.
+  for (const undo of undos.splice(0).reverse()) undo();
 }
 
 /** vitest's `it` with the oracles behind every test. */
@@ -214,6 +221,7 @@ export function it(name: string, body: () => Promise<void>, timeout?: number): v
         await reset();
         forgetModels();
         refused.length = 0;
+        undescribed.length = 0;
       }
     },
     timeout,

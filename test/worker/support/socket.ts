@@ -3,6 +3,10 @@ import { expect } from "vitest";
 import type { Event } from "../../../src/core/events.ts";
 import type { ServerFrame } from "../../../src/core/wire.ts";
 import { until } from "./client.ts";
+import { frameFaults } from "./contract.ts";
+
+/** Frames of one socket that are held against their description; some tests make very many. */
+const LOOKED_AT = 100;
 
 type Of<T extends ServerFrame["type"]> = Extract<ServerFrame, { type: T }>;
 
@@ -80,6 +84,8 @@ export class Socket {
     this.seqs.forEach((seq, i) => {
       if (seq !== after + 1 + i) faults.push(`socket: seq ${seq} in place ${after + 1 + i}`);
     });
+    for (const text of this.texts.slice(0, LOOKED_AT))
+      faults.push(...frameFaults(JSON.parse(text)));
     for (const text of this.texts) {
       const bytes = new TextEncoder().encode(text).byteLength;
       if (bytes > 1024 * 1024) faults.push(`socket: a frame of ${bytes} bytes`);
