@@ -135,6 +135,10 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     run: "npm run -s bench:cost -- --sessions 1 --reply-seconds 0.1 --wait-seconds 0",
     shows: /rows written[\s\S]*together[\s\S]*waiting cost nothing/,
   },
+  "npm run bench:cost -- --reply-seconds 5 --wait-seconds 1800": {
+    by: "test/docs/proofs.ts",
+    because: "the same as `npm run bench:cost`, with other numbers",
+  },
   "npm run bench:page": {
     run: "npm run -s bench:page -- --stored 200 --live 50",
     shows: /ms to interactive[\s\S]*KiB of heap per live event/,
