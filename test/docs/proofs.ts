@@ -173,6 +173,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     shows: /--dry-run: exiting now/,
   },
   "npx wrangler login": { cannot: ACCOUNT },
+  "wrangler secret put": { cannot: ACCOUNT },
   "npx wrangler secret put AUTH_TOKENS": { cannot: ACCOUNT },
   "npx wrangler secret put OPENAI_API_KEY": { cannot: ACCOUNT },
   "npm run dev:containers": { cannot: "needs Docker and the image of the sandbox" },
