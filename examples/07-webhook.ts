@@ -5,7 +5,7 @@
  *   npx node examples/07-webhook.ts
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createClient } from "../src/client/index.ts";
 
@@ -41,13 +41,15 @@ async function take(told: Told): Promise<void> {
   else server.close();
 }
 
-const server = createServer(async (request, response) => {
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = "";
   for await (const part of request.setEncoding("utf8")) body += part;
   const genuine = isGenuine(request, body);
   response.writeHead(genuine ? 204 : 401, { connection: "close" }).end();
   if (genuine) await take(JSON.parse(body) as Told);
-});
+}
+
+const server = createServer((request, response) => void receive(request, response));
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 const session = await client.createSession({ settings: { webhook: { url, secret } } });

@@ -1,7 +1,7 @@
 /**
  * A typical session, run for real in workerd with a meter on every object: Dormouse, and the bare floor beside it.
  *
- * T1  It is a page that stays open, a plan of one step, ten calls of which the fifth is a question, a summary. Each
+ * T1  It is a page that stays open, a plan of one step, ten calls of which the sixth is a question, a summary. Each
  *     reply of the model streams 300 pieces over its whole time.
  * T2  It is active while its log says that it runs, and while anybody's request to an object is under way.
  */

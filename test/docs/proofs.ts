@@ -135,6 +135,10 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     run: "npm run -s bench:cost -- --sessions 1 --reply-seconds 0.1 --wait-seconds 0",
     shows: /rows written[\s\S]*together[\s\S]*waiting cost nothing/,
   },
+  "npm run bench:cost -- --reply-seconds 5 --wait-seconds 1800": {
+    by: "test/docs/proofs.ts",
+    because: "the same as `npm run bench:cost`, with other numbers",
+  },
   "npm run bench:page": {
     run: "npm run -s bench:page -- --stored 200 --live 50",
     shows: /ms to interactive[\s\S]*KiB of heap per live event/,
@@ -169,6 +173,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     shows: /--dry-run: exiting now/,
   },
   "npx wrangler login": { cannot: ACCOUNT },
+  "wrangler secret put": { cannot: ACCOUNT },
   "npx wrangler secret put AUTH_TOKENS": { cannot: ACCOUNT },
   "npx wrangler secret put OPENAI_API_KEY": { cannot: ACCOUNT },
   "npm run dev:containers": { cannot: "needs Docker and the image of the sandbox" },

@@ -16,7 +16,7 @@ export interface Frame extends StoredEvent {
   reset?: boolean;
 }
 
-/** Milliseconds that it stays, and that it is away. */
+/** Milliseconds that it stays, and that it is away, in a small crowd. */
 const STAYS = [300, 4_000] as const;
 const AWAY = [20, 800] as const;
 
@@ -28,14 +28,20 @@ export class Follower {
   readonly #at: string;
   readonly #way: Way;
   readonly #chance: Dice;
+  readonly #calm: number;
   #over = false;
   #leave: () => void = () => {};
   #gone: Promise<void> | null = null;
 
-  constructor(at: string, way: Way, chance: Dice) {
+  /** `calm`: so many times longer, so that a large crowd does not do nothing but come and go. */
+  constructor(at: string, way: Way, chance: Dice, calm: number) {
     this.#at = at;
     this.#way = way;
     this.#chance = chance;
+    this.#calm = calm;
+  }
+  #ms([from, to]: readonly [number, number]): number {
+    return this.#chance.between(from, to) * this.#calm;
   }
 
   /** Comes, and goes on coming until it is told to leave. */
@@ -58,7 +64,7 @@ export class Follower {
     while (!this.#over) {
       this.connections += 1;
       await this.#visit().catch(() => {});
-      if (!this.#over) await pause(this.#chance.between(...AWAY));
+      if (!this.#over) await pause(this.#ms(AWAY));
     }
   }
   #visit(): Promise<void> {
@@ -71,14 +77,14 @@ export class Follower {
 
   #socket(): Promise<void> {
     const { end, over } = visit(`${this.#at}/ws?${this.#cursor}`, (frame) => this.#take(frame));
-    const timer = setTimeout(end, this.#chance.between(...STAYS));
+    const timer = setTimeout(end, this.#ms(STAYS));
     this.#leave = end;
     return over.finally(() => clearTimeout(timer));
   }
 
   async #stream(): Promise<void> {
     const leaving = new AbortController();
-    const timer = setTimeout(() => leaving.abort(), this.#chance.between(...STAYS));
+    const timer = setTimeout(() => leaving.abort(), this.#ms(STAYS));
     this.#leave = () => leaving.abort();
     try {
       const response = await fetch(`${this.#at}/events?epoch=${this.epoch}`, {

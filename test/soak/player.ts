@@ -34,14 +34,23 @@ export class Player {
   follower!: Follower;
   readonly #url: string;
   readonly #left: () => number;
+  readonly #calm: number;
 
   /** `left`: milliseconds until nobody waits for anything any more. */
-  constructor(url: string, shape: Shape, n: number, chance: Dice, left: () => number) {
+  constructor(
+    url: string,
+    shape: Shape,
+    n: number,
+    chance: Dice,
+    left: () => number,
+    calm: number,
+  ) {
     this.#url = url;
     this.shape = shape;
     this.name = `${shape.kind}-${n}`;
     this.chance = chance;
     this.#left = left;
+    this.#calm = calm;
   }
   get at(): string {
     return `${this.#url}/api/sessions/${this.id}`;
@@ -50,7 +59,7 @@ export class Player {
   /** Again and again, until there is a reply that stands. */
   async send(url: string, init: RequestInit = {}): Promise<Response> {
     for (;;) {
-      const response = await fetch(url, { ...init, signal: AbortSignal.timeout(20_000) }).catch(
+      const response = await fetch(url, { ...init, signal: AbortSignal.timeout(60_000) }).catch(
         () => null,
       );
       if (response && !PASSES.has(response.status)) return response;
@@ -81,7 +90,7 @@ export class Player {
     if (!response.ok) throw new Error(`${this.name}: not made, ${JSON.stringify(view)}`);
     this.id = view.id;
     const way = this.chance.pick<Way>(["socket", "socket", "stream", "pages"]);
-    this.follower = new Follower(this.at, way, this.chance);
+    this.follower = new Follower(this.at, way, this.chance, this.#calm);
     this.follower.come();
   }
 

@@ -50,7 +50,7 @@ if (
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const report = await soak({
   ...{ sessions, seed, minutes, kills, storageFaults },
-  rampMs: sessions * 40,
+  rampMs: sessions * 60,
   say: (line) => console.error(line),
 });
 const width = Math.max(...report.rows.map(([name]) => name.length));

@@ -8,7 +8,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { until } from "../support/client-node.ts";
+import { pause, until } from "../support/client-node.ts";
 import { McpServer } from "../support/mcp-server.ts";
 import { type MockModel, type MockRequest, startMockModel } from "../support/mock-model.ts";
 import { checkPlayer, type Listed } from "./check.ts";
@@ -40,6 +40,10 @@ export interface Report {
 
 /** Requests of one session to the model, about: when to kill follows from it. */
 const REQUESTS_EACH = 5;
+/** Sessions whose clients may come and go as they like; with more of them each does so less often. */
+const CROWD = 50;
+/** Between two looks at the list, which is long. */
+const LOOK_MS = 300;
 /** For the last look at everything. */
 const REPORT_MS = 60_000;
 const LIMITS = { modelTimeoutMs: 4_000, toolTimeoutMs: 4_000 };
@@ -86,6 +90,7 @@ class Run {
   readonly #settings: Record<string, unknown>;
   #end: number;
   readonly #began = Date.now();
+  readonly #calm: number;
   #requests = 0;
   #errors: string[] = [];
 
@@ -95,6 +100,7 @@ class Run {
     this.#model = model;
     this.#ledger = ledger;
     this.#end = Date.now() + options.minutes * 60_000;
+    this.#calm = Math.max(1, options.sessions / CROWD);
     this.#spoiler = spoiler(dice(options.seed, "model"));
     this.#settings = { provider: "custom", limits: LIMITS, mcp: { servers: { ledger: { url } } } };
     this.#players = Array.from({ length: options.sessions }, (_, n) => this.#player(n));
@@ -114,7 +120,7 @@ class Run {
       n % this.#scenarios.length
     ] as (typeof SCENARIOS)[0];
     const chance = dice(this.#options.seed, `${kind}-${n}`);
-    return new Player(this.#server.url, { kind, mode }, n, chance, this.#left);
+    return new Player(this.#server.url, { kind, mode }, n, chance, this.#left, this.#calm);
   }
   #say(line: string): void {
     const s = ((Date.now() - this.#began) / 1_000).toFixed(1).padStart(6);
@@ -158,10 +164,12 @@ class Run {
     this.#ledger.trouble = false;
     await Promise.all(this.#players.map((p) => p.follower?.leave()));
     this.#storageFaults = await this.#server.heal();
-    const running = async () =>
-      [...(await this.#list()).values()].filter(
+    const running = async () => {
+      await pause(LOOK_MS);
+      return [...(await this.#list()).values()].filter(
         (s) => s.status === "running" || s.status === "waiting",
       );
+    };
     await until("the drain", async () => (await running()).length === 0, this.#left()).catch(
       async () => {
         this.#errors.push(`still at work: ${JSON.stringify(await running()).slice(0, 2_000)}`);
