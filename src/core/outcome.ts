@@ -42,6 +42,7 @@ export type Outcome =
   | { type: "ran"; era: number; callId: string; result: ToolResult }
   | { type: "repaired"; memory: MemoryName; rows: Row[] }
   | { type: "compacted"; memory: MemoryName; boundary: Boundary; from: number }
+  /** `settings`: the whole layer as it is to be from now on. */
   | { type: "patched"; title?: string; pinned?: boolean; settings?: SettingsLayer }
   /** A queued message is changed, or taken back; `id`: the client's of it, or its own. */
   | {

@@ -49,11 +49,6 @@ export const CreateBody = z.object({
   fresh: z.boolean().optional(),
   ephemeral: z.boolean().optional(),
 });
-export const PatchBody = z.object({
-  title: z.string().max(500).optional(),
-  pinned: z.boolean().optional(),
-  settings: SettingsBody.optional(),
-});
 export const ForkBody = z.object({ after_seq: z.int().min(0).optional() });
 export const MessageBody = z.object({
   id: ClientId.optional(),
@@ -76,7 +71,6 @@ export const QueueBody = z
   .refine((b) => b.text !== undefined || b.delivery !== undefined, "text or delivery is needed");
 export type QueueBody = z.infer<typeof QueueBody>;
 export const StopBody = z.object({ id: ClientId.optional() });
-export type PatchBody = z.infer<typeof PatchBody>;
 export type MessageBody = z.infer<typeof MessageBody>;
 export type AnswerBody = z.infer<typeof AnswerBody>;
 
@@ -140,6 +134,12 @@ export interface TurnResult {
   usage: Usage;
   last_seq: number;
   error?: { code: string; message: string };
+}
+
+/** One layer beside what holds without it. */
+export interface SettingsLayers {
+  own: SettingsLayer;
+  inherited: Settings;
 }
 
 export type ServerFrame =

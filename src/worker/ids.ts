@@ -9,6 +9,7 @@ export type SessionStub = Pick<
   | "create"
   | "view"
   | "origin"
+  | "settings"
   | "patch"
   | "say"
   | "answer"

@@ -11,12 +11,13 @@ import { LIMITS } from "../core/limits.ts";
 import { restOf } from "../core/rest.ts";
 import { type Mode, type NewSession, newSession } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
+import type { PatchBody } from "../core/settings-patch.ts";
 import type {
   AnswerBody,
   MessageBody,
-  PatchBody,
   QueueBody,
   SessionView,
+  SettingsLayers,
   SharedView,
 } from "../core/wire.ts";
 import { outerLayers } from "./config.ts";
@@ -32,7 +33,7 @@ import { leave } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import type { Birth } from "./unpack.ts";
 import { openingOf, takeFrame } from "./upgrade.ts";
-import { viewOf } from "./wire.ts";
+import { layersOf, viewOf } from "./wire.ts";
 
 /** A session, and whether this request made it. */
 export interface Made {
@@ -80,6 +81,12 @@ export class SessionObject extends DurableObject<Bindings> {
     });
   }
 
+  async settings(owner: string): Promise<Answer<SettingsLayers>> {
+    return this.#with(owner, ({ store }, own) => {
+      const { settings } = store.session();
+      return yes(layersOf(settings, outerLayers(this.env, own, settings.profile)));
+    });
+  }
   async patch(owner: string, change: PatchBody): Promise<Answer<SessionView>> {
     return this.#changed(owner, (engine) => patch(engine, change));
   }

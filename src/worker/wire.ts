@@ -4,7 +4,7 @@ import { LIMITS } from "../core/limits.ts";
 import type { Session } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import { mergeSettings } from "../core/settings-merge.ts";
-import type { SessionInfo, SessionView } from "../core/wire.ts";
+import type { SessionInfo, SessionView, SettingsLayers } from "../core/wire.ts";
 import { redacted } from "./secrets.ts";
 
 export const infoOf = (s: Session): SessionInfo => ({
@@ -41,6 +41,12 @@ function planView(s: Session, stepChars: number): SessionView["plan"] {
     })),
   };
 }
+
+/** A layer of settings beside what holds without it. */
+export const layersOf = (
+  own: SettingsLayer,
+  outer: (SettingsLayer | undefined)[],
+): SettingsLayers => ({ own: redacted(own), inherited: redacted(mergeSettings(outer)) });
 
 /** `layers`: the settings around the session's own, outermost first. */
 export function viewOf(
