@@ -35,6 +35,12 @@ const SESSIONS: Operation[] = [
     errors: GONE,
   },
   {
+    ...{ method: "get", path: `${session}/settings`, id: "getSessionSettings", tag: "sessions" },
+    summary: "What the session states, and what holds without it",
+    replies: { 200: { what: "Both.", schema: "SettingsLayers" } },
+    errors: GONE,
+  },
+  {
     ...{ method: "patch", path: session, id: "changeSession", tag: "sessions" },
     summary: "Change its title, pin or settings",
     more: "Settings count from the next turn.",
@@ -149,9 +155,15 @@ const OWNER: Operation[] = [
     replies: { 200: { what: "The settings.", schema: "Settings" } },
   },
   {
+    ...{ method: "get", path: "/api/settings/own", id: "getOwnSettings", tag: "owner" },
+    summary: "What you state, and what holds without it",
+    replies: { 200: { what: "Both.", schema: "SettingsLayers" } },
+  },
+  {
     ...{ method: "patch", path: "/api/settings", id: "changeSettings", tag: "owner" },
     summary: "Change your own settings",
-    body: "SettingsBody",
+    more: "null takes back what was stated.",
+    body: "SettingsPatchBody",
     replies: { 200: { what: "As they come out now.", schema: "Settings" } },
   },
   {

@@ -5,15 +5,21 @@ import { FileInfo, Step, Wait } from "../../src/core/events.ts";
 import * as frames from "../../src/core/frames.ts";
 import * as replies from "../../src/core/replies.ts";
 import * as openai from "../../src/core/replies-openai.ts";
+import { PatchBody, SettingsPatchBody } from "../../src/core/settings-patch.ts";
 import * as wire from "../../src/core/wire.ts";
 
 export type Json = { [key: string]: unknown };
 
 /** What clients send. */
 const SENT = {
-  ...{ CreateBody: wire.CreateBody, PatchBody: wire.PatchBody, ForkBody: wire.ForkBody },
+  ...{ CreateBody: wire.CreateBody, PatchBody, ForkBody: wire.ForkBody },
   ...{ MessageBody: wire.MessageBody, AnswerBody: wire.AnswerBody, StopBody: wire.StopBody },
-  ...{ QueueBody: wire.QueueBody, SettingsBody: wire.SettingsBody, LoginBody: wire.LoginBody },
+  ...{
+    QueueBody: wire.QueueBody,
+    SettingsBody: wire.SettingsBody,
+    SettingsPatchBody,
+    LoginBody: wire.LoginBody,
+  },
   CompletionBody,
 };
 /** What they get. */
@@ -22,7 +28,11 @@ const GIVEN = {
   ...{ SessionPage: replies.SessionPage, SharedSession: replies.SharedView },
   ...{ Imported: replies.Imported, Plan: replies.PlanView, Step, Wait, FileInfo },
   ...{ FileList: replies.FileList, Link: replies.Link, Owner: replies.Owner },
-  ...{ Settings: replies.SettingsView, Usage: replies.UsageView },
+  ...{
+    Settings: replies.SettingsView,
+    SettingsLayers: replies.SettingsLayers,
+    Usage: replies.UsageView,
+  },
   ...{ UsageReport: replies.UsageReport, Receipt: replies.Receipt },
   ...{ MessageReceipt: replies.MessageReceipt, TurnResult: replies.TurnResult },
   ...{ Event: frames.StoredEvent, EventPage: frames.EventPage },

@@ -8,6 +8,7 @@
 import type { Event, FileInfo } from "../core/events.ts";
 import type { Mode } from "../core/session.ts";
 import type { Settings, SettingsLayer } from "../core/settings.ts";
+import type { SettingsPatch } from "../core/settings-patch.ts";
 import type {
   AnswerBody,
   Config,
@@ -15,6 +16,7 @@ import type {
   QueueBody,
   SessionInfo,
   SessionView,
+  SettingsLayers,
   SharedView,
   TurnResult,
   UsageReport,
@@ -48,7 +50,8 @@ export type Imported = SessionView & { skipped_lines: number };
 export interface SessionPatch {
   title?: string;
   pinned?: boolean;
-  settings?: SettingsLayer;
+  /** `null` takes back what was stated. */
+  settings?: SettingsPatch;
   /** Names this session from now on, whichever it named before. */
   key?: string;
 }
@@ -135,6 +138,8 @@ function sessionRoutes(options: ClientOptions, json: Json, nothing: Nothing, req
       return sessions.length === 1 ? (sessions[0] ?? null) : null;
     },
     getSession: (id: string) => json<SessionView>("GET", sessionPath(id)),
+    /** What the session states, beside what holds without it. */
+    getSessionSettings: (id: string) => json<SettingsLayers>("GET", `${sessionPath(id)}/settings`),
     patchSession: (id: string, body: SessionPatch) =>
       json<SessionView>("PATCH", sessionPath(id), { body }),
     deleteSession: (id: string) => nothing("DELETE", sessionPath(id)),
@@ -172,7 +177,10 @@ function ownerRoutes(json: Json) {
   return {
     /** What holds for a session that states nothing itself. */
     getSettings: () => json<Settings>("GET", "/api/settings"),
-    patchSettings: (body: SettingsLayer) => json<Settings>("PATCH", "/api/settings", { body }),
+    /** What the owner states, beside what holds without it. */
+    getOwnSettings: () => json<SettingsLayers>("GET", "/api/settings/own"),
+    /** `null` takes back what was stated. */
+    patchSettings: (body: SettingsPatch) => json<Settings>("PATCH", "/api/settings", { body }),
     /** Days as in `2026-01-31`, both included. */
     usage: (query: { from?: string; to?: string } = {}) =>
       json<UsageReport>("GET", "/api/usage", { query }),

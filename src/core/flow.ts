@@ -28,7 +28,6 @@ import { hintOf } from "./request.ts";
 import { type Kit, policyOf } from "./roles.ts";
 import { prepared, unprepared } from "./servers.ts";
 import type { Session } from "./session.ts";
-import { patchLayer } from "./settings-merge.ts";
 import * as turn from "./turn.ts";
 
 /** How often a profile has shrunk: the same question in another form is another call. */
@@ -188,7 +187,7 @@ function compacted(d: Draft, o: Extract<Outcome, { type: "compacted" }>): void {
 
 function patched(d: Draft, o: Extract<Outcome, { type: "patched" }>): void {
   if (o.pinned !== undefined) d.s.pinned = o.pinned;
-  if (o.settings) d.s.settings = patchLayer(d.s.settings, o.settings);
+  if (o.settings) d.s.settings = o.settings;
   const title = o.title === undefined ? "" : titleFrom(clean(o.title), LIMITS.titleChars);
   if (title === "" || title === d.s.title) return;
   Object.assign(d.s, { title, titled: true });

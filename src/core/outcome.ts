@@ -54,6 +54,7 @@ export type Outcome =
   | { type: "errand"; id: string; to: string | null }
   | { type: "repaired"; memory: MemoryName; rows: Row[] }
   | { type: "compacted"; memory: MemoryName; boundary: Boundary; from: number }
+  /** `settings`: the whole layer as it is to be from now on. */
   | { type: "patched"; title?: string; pinned?: boolean; settings?: SettingsLayer }
   /** A queued message is changed, or taken back; `id`: the client's of it, or its own. */
   | {

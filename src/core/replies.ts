@@ -17,6 +17,7 @@ import {
   RoleSettings,
   Seed,
   type Settings,
+  SettingsLayer,
   Verdict,
   Webhook,
 } from "./settings.ts";
@@ -69,6 +70,9 @@ export const SettingsView = z.object({
   webhook: Webhook,
 });
 same<z.infer<typeof SettingsView>, Settings>(true);
+
+/** One layer beside what holds without it. */
+export const SettingsLayers = z.object({ own: SettingsLayer, inherited: SettingsView });
 
 export const SessionInfo = z.object({
   id: z.string(),

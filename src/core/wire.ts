@@ -74,13 +74,6 @@ export const CreateBody = z.object({
   fresh: z.boolean().optional(),
   ephemeral: z.boolean().optional(),
 });
-export const PatchBody = z.object({
-  title: z.string().max(500).optional(),
-  pinned: z.boolean().optional(),
-  settings: SettingsBody.optional(),
-  /** Names this session from now on, whichever it named before. */
-  key: z.string().min(1).max(500).optional(),
-});
 export const ForkBody = z.object({ after_seq: z.int().min(0).optional() });
 export const MessageBody = z.object({
   id: ClientId.optional(),
@@ -103,7 +96,6 @@ export const QueueBody = z
   .refine((b) => b.text !== undefined || b.delivery !== undefined, "text or delivery is needed");
 export type QueueBody = z.infer<typeof QueueBody>;
 export const StopBody = z.object({ id: ClientId.optional() });
-export type PatchBody = z.infer<typeof PatchBody>;
 export type MessageBody = z.infer<typeof MessageBody>;
 export type AnswerBody = z.infer<typeof AnswerBody>;
 
@@ -121,6 +113,7 @@ export type SessionInfo = z.infer<typeof reply.SessionInfo>;
 export type SessionView = z.infer<typeof reply.SessionView>;
 export type SharedView = z.infer<typeof reply.SharedView>;
 export type SessionPage = z.infer<typeof reply.SessionPage>;
+export type SettingsLayers = z.infer<typeof reply.SettingsLayers>;
 export type UsageRow = z.infer<typeof reply.UsageRow>;
 export type Held = z.infer<typeof reply.Held>;
 export type UsageReport = z.infer<typeof reply.UsageReport>;

@@ -2,8 +2,8 @@
 import { createContext } from "preact";
 
 export interface Acts {
-  /** A new session that goes on from there. */
-  fork(seq: number): void;
+  /** A new session that goes on from there; from one's own message: from before it, with its words to be changed. */
+  fork(seq: number, own?: string): void;
   /** Puts a text into the composer again. */
   reuse(text: string): void;
   /** A message that was not read yet. The words say what went wrong; null when it worked. */

@@ -7,6 +7,7 @@ import { Dialogs } from "./dialogs.tsx";
 import { Icon } from "./icons.tsx";
 import { lazyPart, useLazy } from "./lazy.ts";
 import { Notices, useNotices } from "./notices.tsx";
+import { useNewsOfOthers } from "./others.ts";
 import { goTo, useRoute } from "./route.ts";
 import { type DialogShown, Shell } from "./shell.ts";
 import { Sidebar } from "./sidebar.tsx";
@@ -60,6 +61,7 @@ function Own() {
   useShortcuts(open, openNew, !all.signedOut);
   const list = without(all, removal.hidden);
   useTabMark(list, current);
+  useNewsOfOthers(list.loaded, list.sessions, current);
   if (all.signedOut) return <SignIn onSignedIn={all.reload} />;
   return (
     <Shell.Provider value={shell}>

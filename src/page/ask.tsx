@@ -12,8 +12,8 @@ import type { Wait } from "../core/events.ts";
 import { wordsFor } from "./api.ts";
 import { StopButton, useDraft } from "./composer.tsx";
 import { Chips } from "./files/chips.tsx";
-import { PickFiles } from "./files/drop.tsx";
-import { useUploads } from "./files/use-uploads.ts";
+import { DropHint, PickFiles, useDrop } from "./files/drop.tsx";
+import type { Uploads } from "./files/use-uploads.ts";
 import { Icon, Sleeper } from "./icons.tsx";
 import { singleKeys } from "./storage.ts";
 import { t } from "./strings.ts";
@@ -27,14 +27,15 @@ interface Props {
   onAnswer(given: { text?: string; approved?: boolean }): Promise<Receipt>;
   /** An answer with files is a message: the server takes it for the answer while a question waits. */
   onMessage(text: string, files: Attached[]): void;
-  session(): Promise<string>;
+  /** What goes with an answer; may have been begun before the question opened. */
+  uploads: Uploads;
   onStop(): void;
 }
 const SETTLE_MS = 600;
 const isField = (target: EventTarget | null) =>
   target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 
-export function Ask({ wait, onAnswer, onMessage, session, onStop }: Props) {
+export function Ask({ wait, onAnswer, onMessage, uploads, onStop }: Props) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const box = useTakesFocus();
@@ -62,7 +63,7 @@ export function Ask({ wait, onAnswer, onMessage, session, onStop }: Props) {
           busy={busy}
           give={give}
           onMessage={onMessage}
-          session={session}
+          uploads={uploads}
           onStop={onStop}
         />
       ) : (
@@ -96,11 +97,12 @@ interface PartProps {
   onStop(): void;
 }
 
-type QuestionProps = PartProps & Pick<Props, "wait" | "onMessage" | "session">;
+type QuestionProps = PartProps & Pick<Props, "wait" | "onMessage" | "uploads">;
 
-function Question({ wait, busy, give, onMessage, session, onStop }: QuestionProps) {
+function Question({ wait, busy, give, onMessage, uploads, onStop }: QuestionProps) {
   const [text, setText] = useDraft(`answer-${wait.wait_id}`);
-  const uploads = useUploads(session);
+  const form = useRef<HTMLFormElement>(null);
+  const over = useDrop(form, uploads.add);
   const options = wait.options ?? [];
   const choose = (option: string) => give({ text: option });
   useDigits(options, choose);
@@ -115,7 +117,9 @@ function Question({ wait, busy, give, onMessage, session, onStop }: QuestionProp
     <>
       <Options options={options} busy={busy} onChoose={choose} />
       <Chips uploads={uploads} />
+      {over && <DropHint />}
       <form
+        ref={form}
         class="answer"
         onSubmit={(e) => {
           e.preventDefault();

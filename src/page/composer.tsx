@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Delivery } from "../core/events.ts";
 import { Chips } from "./files/chips.tsx";
 import { DropHint, PickFiles, useDrop } from "./files/drop.tsx";
-import { useUploads } from "./files/use-uploads.ts";
+import type { Uploads } from "./files/use-uploads.ts";
 import { Icon } from "./icons.tsx";
 import { keepDraft, readDraft } from "./storage.ts";
 import { type StringKey, t } from "./strings.ts";
@@ -24,8 +24,8 @@ interface Props extends ComposerState {
   /** Put into the box from outside, e.g. an example; rises with each. */
   offer?: { text: string; count: number };
   children?: ComponentChildren;
-  /** Where files go; asked when the first one comes. */
-  session(): Promise<string>;
+  /** What goes with the message. */
+  uploads: Uploads;
   onSend(text: string, files: Attached[]): void;
   onStop?(): void;
 }
@@ -47,10 +47,9 @@ export function useDraft(name: string): [string, (text: string) => void] {
 }
 
 export function Composer(props: Props) {
-  const { name, mode, placeholder, offer, disabled = false, onSend, onStop } = props;
+  const { name, mode, placeholder, offer, disabled = false, uploads, onSend, onStop } = props;
   const form = useRef<HTMLFormElement>(null);
   const [text, setText] = useDraft(name);
-  const uploads = useUploads(props.session);
   const over = useDrop(form, uploads.add);
   useEffect(() => {
     if (offer && offer.count > 0) setText(offer.text);

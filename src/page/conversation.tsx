@@ -1,5 +1,6 @@
 /** One session in the middle: its head, its timeline, and the dock where you answer or write. */
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { View } from "../client/index.ts";
 import type { FileInfo } from "../core/events.ts";
 import { activity, announcement } from "./activity.ts";
 import { Acts } from "./acts.ts";
@@ -11,6 +12,7 @@ import { Head } from "./head.tsx";
 import { notify } from "./notify.ts";
 import { goTo } from "./route.ts";
 import { Shell } from "./shell.ts";
+import { keepDraft } from "./storage.ts";
 import { t } from "./strings.ts";
 import { markdown } from "./text.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -96,11 +98,14 @@ function useActs(session: LiveSession): { acts: Acts; offer: { text: string; cou
   const shell = useContext(Shell);
   const [offer, setOffer] = useState({ text: "", count: 0 });
   const { id, editQueued } = session;
+  const latest = useRef(session.view);
+  latest.current = session.view;
   const acts = useMemo<Acts>(
     () => ({
-      fork: (seq) =>
-        void api.forkSession(id, seq).then(
+      fork: (seq, own) =>
+        void api.forkSession(id, own === undefined ? turnEnd(latest.current, seq) : seq).then(
           (copy) => {
+            if (own !== undefined) keepDraft(copy.id, own);
             goTo(copy.id);
             shell.say({ text: t("forked") });
           },
@@ -114,6 +119,10 @@ function useActs(session: LiveSession): { acts: Acts; offer: { text: string; cou
   );
   return { acts, offer };
 }
+
+/** A copy stands at the end of a turn: of that with this event, or of the one before when it has not ended. */
+const turnEnd = (view: View, seq: number): number =>
+  view.items.find((item) => item.kind === "sum" && item.seq >= seq)?.seq ?? seq;
 
 function useTitle({ view, ready }: LiveSession): void {
   const waits = view.wait !== null;

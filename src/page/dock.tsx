@@ -1,6 +1,7 @@
 /** Below the timeline: the question that waits, or the box to write in. */
 import { Ask } from "./ask.tsx";
 import { Composer } from "./composer.tsx";
+import { useUploads } from "./files/use-uploads.ts";
 import { t } from "./strings.ts";
 import type { LiveSession } from "./use-session.ts";
 
@@ -11,6 +12,8 @@ interface Props {
 
 export function Dock({ session, offer }: Props) {
   const { view } = session;
+  // Of the place and not of the box in it: a question may open while files are on their way.
+  const uploads = useUploads(() => Promise.resolve(session.id));
   const { wait } = view;
   const answer = wait && (
     <Ask
@@ -18,7 +21,7 @@ export function Dock({ session, offer }: Props) {
       wait={wait}
       onAnswer={(given) => session.answer(wait.wait_id, given)}
       onMessage={session.send}
-      session={() => Promise.resolve(session.id)}
+      uploads={uploads}
       onStop={session.stop}
     />
   );
@@ -33,7 +36,7 @@ export function Dock({ session, offer }: Props) {
         delivery={view.snapshot?.settings.onBusyMessage ?? "steer"}
         placeholder={t(running ? "steerHint" : "replyHint")}
         offer={offer}
-        session={() => Promise.resolve(session.id)}
+        uploads={uploads}
         onSend={session.send}
         {...(running && { onStop: session.stop })}
       />

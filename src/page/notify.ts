@@ -1,4 +1,5 @@
 /** Notifications of the browser: asked for by a click only, sent only while nobody looks. */
+import { goTo } from "./route.ts";
 import { readChoice, writeChoice } from "./storage.ts";
 
 const KEY = "notify";
@@ -15,13 +16,14 @@ export async function startNotifying(): Promise<boolean> {
 }
 export const stopNotifying = (): void => writeChoice(KEY, "no");
 
-/** A second one with the same tag takes the place of the first. */
-export function notify(title: string, body: string, tag: string): void {
+/** A second one of the same session takes the place of the first. Choosing it goes there. */
+export function notify(title: string, body: string, session: string): void {
   if (!isNotifying() || document.visibilityState === "visible") return;
   try {
-    const note = new Notification(title, { body, tag, icon: "/favicon.svg" });
+    const note = new Notification(title, { body, tag: session, icon: "/favicon.svg" });
     note.onclick = () => {
       focus();
+      goTo(session);
       note.close();
     };
   } catch {

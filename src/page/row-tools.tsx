@@ -18,7 +18,9 @@ export function RowTools({ text, seq, own = false }: Props) {
     <div class="row-tools">
       <CopyButton text={text} />
       {acts && own && <Tool icon="pen" name="editResend" onClick={() => acts.reuse(text)} />}
-      {acts && <Tool icon="fork" name="forkHere" onClick={() => acts.fork(seq)} />}
+      {acts && (
+        <Tool icon="fork" name="forkHere" onClick={() => acts.fork(seq, own ? text : undefined)} />
+      )}
     </div>
   );
 }

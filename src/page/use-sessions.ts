@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { SessionInfo } from "../core/wire.ts";
 import { api, errorWords, isSignedOut } from "./api.ts";
+import { isNotifying } from "./notify.ts";
 
 const EVERY_MS = 10_000;
 const PAGE = 50;
@@ -65,7 +66,8 @@ const pinnedFirst = (sessions: SessionInfo[]): SessionInfo[] => [
 function usePolling(reload: () => void): void {
   useEffect(() => {
     reload();
-    const look = () => document.visibilityState === "visible" && reload();
+    // Unseen it goes on only for who wants to be told of what waits.
+    const look = () => (document.visibilityState === "visible" || isNotifying()) && reload();
     const timer = setInterval(look, EVERY_MS);
     document.addEventListener("visibilitychange", look);
     return () => {

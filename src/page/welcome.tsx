@@ -6,6 +6,7 @@ import type { Config } from "../core/wire.ts";
 import { api, errorWords, isSignedOut } from "./api.ts";
 import { Composer } from "./composer.tsx";
 import { EXAMPLES } from "./examples.ts";
+import { useUploads } from "./files/use-uploads.ts";
 import { IconButton } from "./head.tsx";
 import { Sleeper } from "./icons.tsx";
 import { goTo } from "./route.ts";
@@ -28,6 +29,7 @@ export function Welcome({ config, onMenu, onSignedOut }: Props) {
     onSignedOut,
     (text) => setOffer((o) => ({ text, count: o.count + 1 })),
   );
+  const uploads = useUploads(session);
   return (
     <main class="conversation" id="main">
       <header class="head only-narrow">
@@ -47,7 +49,7 @@ export function Welcome({ config, onMenu, onSignedOut }: Props) {
           placeholder={t("messageHint")}
           disabled={busy}
           offer={offer}
-          session={session}
+          uploads={uploads}
           onSend={start}
         >
           <ModePicker

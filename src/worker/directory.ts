@@ -9,6 +9,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Spent } from "../core/ledger.ts";
 import type { SettingsLayer } from "../core/settings.ts";
+import type { LayerChange } from "../core/settings-patch.ts";
 import { NO_USAGE } from "../core/usage.ts";
 import type { Held, SessionInfo, SessionPage, UsageReport } from "../core/wire.ts";
 import { Counts, NO_WEIGHT, type Weight } from "./counts.ts";
@@ -69,8 +70,8 @@ export class DirectoryObject extends DurableObject<Bindings> {
     const row = this.#sql.exec<{ json: string }>(query).toArray()[0];
     return row ? (JSON.parse(row.json) as SettingsLayer) : {};
   }
-  async patchSettings(patch: SettingsLayer): Promise<Answer<SettingsLayer>> {
-    const layer = patchedLayer(await this.settings(), patch);
+  async patchSettings(change: LayerChange): Promise<Answer<SettingsLayer>> {
+    const layer = patchedLayer(await this.settings(), change);
     if (!layer.ok) return layer;
     this.#make();
     const query = "INSERT OR REPLACE INTO owner (part, json) VALUES ('settings', ?)";

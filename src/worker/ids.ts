@@ -10,6 +10,7 @@ export type SessionStub = Pick<
   | "create"
   | "view"
   | "origin"
+  | "settings"
   | "patch"
   | "say"
   | "answer"

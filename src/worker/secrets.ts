@@ -5,6 +5,7 @@
 import { LIMITS } from "../core/limits.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import { patchLayer } from "../core/settings-merge.ts";
+import { type LayerChange, withoutCleared } from "../core/settings-patch.ts";
 import { type Answer, no, yes } from "./problem.ts";
 
 const HIDDEN = "***";
@@ -57,8 +58,8 @@ export function kept(patch: SettingsLayer): SettingsLayer {
 }
 
 /** A stored layer with a change merged in; refused when it would grow beyond its bound. */
-export function patchedLayer(base: SettingsLayer, patch: SettingsLayer): Answer<SettingsLayer> {
-  const layer = patchLayer(base, kept(patch));
+export function patchedLayer(base: SettingsLayer, change: LayerChange): Answer<SettingsLayer> {
+  const layer = patchLayer(withoutCleared(base, change.cleared), kept(change.stated));
   if (JSON.stringify(layer).length <= LIMITS.settingsChars) return yes(layer);
   return no(
     413,

@@ -13,12 +13,13 @@ import { LIMITS } from "../core/limits.ts";
 import { restOf } from "../core/rest.ts";
 import { type NewSession, newSession } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
+import type { PatchBody } from "../core/settings-patch.ts";
 import type {
   AnswerBody,
   MessageBody,
-  PatchBody,
   QueueBody,
   SessionView,
+  SettingsLayers,
   SharedView,
 } from "../core/wire.ts";
 import { outerLayers } from "./config.ts";
@@ -29,30 +30,16 @@ import * as files from "./files.ts";
 import { Host } from "./host.ts";
 import type { Pass } from "./link.ts";
 import { pack, restingPoint } from "./pack.ts";
-
 import { type Answer, FULL, HttpProblem, NO_SESSION, type Problem, yes } from "./problem.ts";
 import type { Ack, Message, Page } from "./requests.ts";
 import { answer, page, patch, requeue, say, stop } from "./requests.ts";
 import { type Origin, originOf } from "./rotation.ts";
-
 import * as shares from "./shares.ts";
 import { leave } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import type { Birth } from "./unpack.ts";
 import { openingOf, takeFrame } from "./upgrade.ts";
-import { viewOf } from "./wire.ts";
-
-/** A session, and whether this request made it. */
-export interface Made {
-  view: SessionView;
-  made: boolean;
-}
-
-/** A session that was made of another's lines, and how many of them could not be used. */
-export interface Copied {
-  view: SessionView;
-  skipped: number;
-}
+import { type Copied, layersOf, type Made, viewOf } from "./wire.ts";
 
 export class SessionObject extends DurableObject<Bindings> {
   readonly lifecycle = Lifecycle.install(this);
@@ -79,6 +66,12 @@ export class SessionObject extends DurableObject<Bindings> {
     return this.#for(owner, ({ store }) => yes(originOf(store.session())));
   }
 
+  async settings(owner: string): Promise<Answer<SettingsLayers>> {
+    return this.#with(owner, ({ store }, own) => {
+      const { settings } = store.session();
+      return yes(layersOf(settings, outerLayers(this.env, own, settings.profile)));
+    });
+  }
   async patch(owner: string, change: Omit<PatchBody, "key">): Promise<Answer<SessionView>> {
     return this.#changed(owner, (engine) => patch(engine, change));
   }

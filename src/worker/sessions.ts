@@ -8,7 +8,8 @@ import type * as z from "zod";
 import { titleFrom } from "../core/chars.ts";
 import { LIMITS } from "../core/limits.ts";
 import { newSession } from "../core/session.ts";
-import type { CreateBody, PatchBody, SessionView } from "../core/wire.ts";
+import type { PatchBody } from "../core/settings-patch.ts";
+import type { CreateBody, SessionView } from "../core/wire.ts";
 import { checkSearch, knownProfile, outerLayers } from "./config.ts";
 import { directoryStub } from "./directory.ts";
 import type { Bindings } from "./env.ts";
@@ -17,9 +18,8 @@ import { NO_SESSION, unwrap } from "./problem.ts";
 import { quotasOf } from "./quotas.ts";
 import { rotate } from "./rotation.ts";
 import { kept } from "./secrets.ts";
-import type { Copied, Made } from "./session.ts";
 import { checkWebhook } from "./webhook.ts";
-import { infoOf } from "./wire.ts";
+import { type Copied, infoOf, type Made } from "./wire.ts";
 
 /** Who asks, and where. */
 export interface Asker {

@@ -4,8 +4,20 @@ import { LIMITS } from "../core/limits.ts";
 import type { Session } from "../core/session.ts";
 import type { SettingsLayer } from "../core/settings.ts";
 import { mergeSettings } from "../core/settings-merge.ts";
-import type { SessionInfo, SessionView } from "../core/wire.ts";
+import type { SessionInfo, SessionView, SettingsLayers } from "../core/wire.ts";
 import { redacted } from "./secrets.ts";
+
+/** A session, and whether this request made it. */
+export interface Made {
+  view: SessionView;
+  made: boolean;
+}
+
+/** A session that was made of another's lines, and how many of them could not be used. */
+export interface Copied {
+  view: SessionView;
+  skipped: number;
+}
 
 export const infoOf = (s: Session): SessionInfo => ({
   id: s.id,
@@ -41,6 +53,12 @@ function planView(s: Session, stepChars: number): SessionView["plan"] {
     })),
   };
 }
+
+/** A layer of settings beside what holds without it. */
+export const layersOf = (
+  own: SettingsLayer,
+  outer: (SettingsLayer | undefined)[],
+): SettingsLayers => ({ own: redacted(own), inherited: redacted(mergeSettings(outer)) });
 
 /** `layers`: the settings around the session's own, outermost first. */
 export function viewOf(

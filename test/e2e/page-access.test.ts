@@ -4,6 +4,7 @@ import { before, describe, it } from "node:test";
 import axeCore from "axe-core";
 import type { Page } from "playwright-core";
 import type { EventBody } from "../../src/core/events.ts";
+import { DEFAULTS } from "../../src/core/settings.ts";
 import { type Chromium, status, WITH_CHROMIUM } from "../support/chromium.ts";
 import {
   call,
@@ -174,14 +175,12 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
     await page.route("**/api/shared/sh/events*", (route) =>
       route.fulfill({ json: { events: log, last_seq: log.length, epoch: "e1" } }),
     );
-    await page.route("**/api/settings", (route) =>
+    const server = { url: "https://example.com/mcp", headers: { authorization: "***" } };
+    await page.route("**/api/settings/own", (route) =>
       route.fulfill({
         json: {
-          mcp: {
-            servers: {
-              tracker: { url: "https://example.com/mcp", headers: { authorization: "***" } },
-            },
-          },
+          own: { mcp: { servers: { tracker: server } } },
+          inherited: { ...DEFAULTS, mcp: { servers: { far: server } } },
         },
       }),
     );

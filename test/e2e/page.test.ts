@@ -1,5 +1,6 @@
 /** Suites of the page that share one Chromium and one server. Each can also be run by itself. */
 import "./page/work.test.ts";
+import "./page/control.test.ts";
 import "./page/files.test.ts";
 import "./page/sessions.test.ts";
 import "./page/text.test.ts";

@@ -98,6 +98,7 @@ describe("the routes of a session's life", () => {
       ],
       [seenOf((c) => c.readSharedFile("l", "a b")), ["GET", "shared/l/files/a%20b", undefined]],
       [seenOf((c) => c.getSettings()), ["GET", "settings", undefined]],
+      [seenOf((c) => c.getOwnSettings()), ["GET", "settings/own", undefined]],
       [seenOf((c) => c.patchSettings({ locale: "zh" })), ["PATCH", "settings", '{"locale":"zh"}']],
       [seenOf((c) => c.usage({ from: "2026-01-01" })), ["GET", "usage?from=2026-01-01", undefined]],
     ];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { SettingsLayer } from "../../src/core/settings.ts";
+import type { SettingsLayer } from "../../src/core/settings.ts";
+import { SettingsPatchBody, withoutCleared } from "../../src/core/settings-patch.ts";
 import { type Draft, numberOf, toDraft, toPatch } from "../../src/page/settings/draft.ts";
 
 const change = (settings: SettingsLayer, part: Partial<Draft>) => {
@@ -7,50 +8,67 @@ const change = (settings: SettingsLayer, part: Partial<Draft>) => {
   return toPatch(before, { ...before, ...part });
 };
 
+const OWN: SettingsLayer = {
+  model: "m",
+  budget: { maxTokens: 5 },
+  reviewer: { enabled: true, maxRetries: 1 },
+  mcp: { servers: { a: { url: "https://a.example", headers: { key: "***", more: "***" } } } },
+};
+const [server] = toDraft(OWN).servers;
+
 describe("what a settings form sends", () => {
-  it("S1: nothing that was not changed", () => {
-    const settings: SettingsLayer = {
-      model: "m",
-      budget: { maxTokens: 5 },
-      reviewer: { enabled: true },
-      mcp: { servers: { a: { url: "https://a.example", headers: { key: "***" } } } },
-    };
-    expect(change(settings, {})).toEqual({});
-    expect(change(settings, { model: "n", reviewer: false })).toEqual({
+  it("S1: holds what is stated, and nothing that is inherited", () => {
+    const { servers, ...rest } = toDraft({});
+    expect(servers).toEqual([]);
+    expect(new Set(Object.values(rest))).toEqual(new Set([""]));
+    expect(toDraft({ harness: { enabled: false } }).harness).toBe("off");
+  });
+
+  it("S2: nothing that was not changed", () => {
+    expect(change(OWN, {})).toEqual({});
+    expect(change(OWN, { model: "n", reviewer: "off" })).toEqual({
       model: "n",
       reviewer: { enabled: false },
     });
   });
 
-  it("S1: a budget that was emptied is a budget without limit", () => {
-    expect(change({ budget: { maxTokens: 5 } }, { maxTokens: "" })).toEqual({
+  it("S2: what was emptied is taken back", () => {
+    const part = { model: "", maxTokens: "", reviewer: "", reviewRounds: " " } as const;
+    const patch = change(OWN, part);
+    expect(patch).toEqual({
+      model: null,
       budget: { maxTokens: null },
+      reviewer: { enabled: null, maxRetries: null },
     });
-    expect(change({}, { maxCostUsd: "0.5", maxToolCalls: "2.5" })).toEqual({
-      budget: { maxCostUsd: 0.5 },
-    });
+    const { stated, cleared } = SettingsPatchBody.parse(patch);
+    expect(stated).toEqual({});
+    expect(withoutCleared(OWN, cleared)).toEqual({ mcp: OWN.mcp });
   });
 
-  it("S2: a header that the server keeps is not sent; a new value is", () => {
-    const settings: SettingsLayer = {
-      mcp: { servers: { a: { url: "https://a.example", headers: { key: "***" } } } },
-    };
-    const [server] = toDraft(settings).servers;
+  it("S2: a server that was removed is taken back, and so is a header", () => {
+    if (!server) throw new Error("no server");
+    expect(change(OWN, { servers: [] })).toEqual({ mcp: { servers: { a: null } } });
+    const left = { ...server, headers: server.headers.slice(1) };
+    expect(change(OWN, { servers: [left] }).mcp?.servers?.a?.headers).toEqual({ key: null });
+  });
+
+  it("S3: a header that the server keeps is not sent; a new value is", () => {
     if (!server) throw new Error("no server");
     const moved = { ...server, url: "https://b.example" };
-    expect(change(settings, { servers: [moved] }).mcp?.servers?.a).not.toHaveProperty("headers");
-    const keyed = { ...server, headers: [["key", "new"]] as [string, string][] };
-    expect(change(settings, { servers: [keyed] }).mcp?.servers?.a?.headers).toEqual({ key: "new" });
+    expect(change(OWN, { servers: [moved] }).mcp?.servers?.a).not.toHaveProperty("headers");
+    const keyed = { ...server, headers: [["key", "new"], ...server.headers.slice(1)] };
+    const sent = change(OWN, { servers: [keyed as typeof server] }).mcp?.servers?.a?.headers;
+    expect(sent).toEqual({ key: "new" });
   });
 
-  it("is always a layer that the server's schema takes", () => {
+  it("is always a change that the server's schema takes", () => {
     const patch = change(
       {},
       {
         provider: "openai",
         locale: "zh",
         commands: "ask",
-        reviewRounds: "3",
+        reviewRounds: "0",
         onBusyMessage: "follow_up",
         servers: [
           {
@@ -64,14 +82,18 @@ describe("what a settings form sends", () => {
         ],
       },
     );
-    expect(SettingsLayer.parse(patch)).toEqual(patch);
+    expect(SettingsPatchBody.parse(patch)).toEqual({ stated: patch, cleared: {} });
     expect(Object.keys(patch)).toHaveLength(6);
   });
 
-  it("takes for a number only what is one above zero", () => {
+  it("takes for a number only what is one, and leaves out what is none", () => {
     expect(numberOf("", true)).toBeNull();
     expect(numberOf("12", true)).toBe(12);
     for (const bad of ["-1", "0", "x", "1.5", "1e999"]) expect(numberOf(bad, true)).toBeUndefined();
     expect(numberOf("1.5", false)).toBe(1.5);
+    expect(numberOf("0", true, 0)).toBe(0);
+    expect(change({}, { maxCostUsd: "0.5", maxToolCalls: "2.5" })).toEqual({
+      budget: { maxCostUsd: 0.5 },
+    });
   });
 });

@@ -43,7 +43,9 @@ async function chromiumAt(url: string): Promise<Chromium> {
 
 async function practice(): Promise<DevServer> {
   dir = await mkdtemp(join(tmpdir(), "dormouse-"));
-  return startDev({ vars: { PROVIDER: "practice" }, persistTo: dir });
+  const careful = { instructions: "Be careful.", reviewer: { enabled: true } };
+  const vars = { PROVIDER: "practice", PROFILES: JSON.stringify({ careful }) };
+  return startDev({ vars, persistTo: dir });
 }
 
 after(async () => {

@@ -3,6 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, vi } from "vitest";
 import type { Settings } from "../../src/core/settings.ts";
+import type { SettingsLayers } from "../../src/core/wire.ts";
 import { DirectoryObject } from "../../src/worker/directory.ts";
 import { api, Client, failureOf, it, until, useVars } from "./support/client.ts";
 import { text } from "./support/replies.ts";
@@ -52,6 +53,40 @@ describe("GET and PATCH /api/settings", () => {
     expect(JSON.stringify(await c.view())).not.toContain("secret-9f");
   });
 
+  it("take back with null what was stated: a field, a block, a server; the rest stays", async () => {
+    const o = owner({ SETTINGS: JSON.stringify({ locale: "en", model: "theirs" }) });
+    const servers = { a: { url: "https://a.example/" }, b: { url: "https://b.example/" } };
+    const reviewer = { enabled: true, maxRetries: 7 };
+    await state(o, { model: "mine", locale: "zh", reviewer, mcp: { servers } });
+    const reply = await state(o, { model: null, reviewer: null, mcp: { servers: { a: null } } });
+    expect(reply.status).toBe(200);
+    const shown = await reply.json<Settings>();
+    expect(shown).toMatchObject({ model: "theirs", locale: "zh", reviewer: { enabled: false } });
+    expect(Object.keys(shown.mcp.servers)).toEqual(["b"]);
+    await state(o, { mcp: { servers: { b: null } }, roles: { planner: null }, unheard: null });
+    const own = await env.DIRECTORY.getByName(o.name).settings();
+    expect(own).toEqual({ locale: "zh" });
+  });
+
+  it("can be read as what is stated beside what is inherited, headers hidden", async () => {
+    const o = owner({
+      SETTINGS: JSON.stringify({ locale: "en", budget: { maxTokens: 500 } }),
+      PROFILES: JSON.stringify({ careful: { reviewer: { enabled: true } } }),
+    });
+    const servers = { box: { url: "https://mcp.example/", headers: { key: "secret-7a" } } };
+    await state(o, { profile: "careful", budget: { maxTokens: 100 }, mcp: { servers } });
+    const reply = await api("/api/settings/own", { headers: o.headers });
+    const text = await reply.text();
+    expect(text).not.toContain("secret-7a");
+    const { own, inherited } = JSON.parse(text) as SettingsLayers;
+    expect(own).toMatchObject({ profile: "careful", budget: { maxTokens: 100 } });
+    expect(own).not.toHaveProperty("locale");
+    expect(inherited).toMatchObject({
+      ...{ profile: "", locale: "en", budget: { maxTokens: 500 }, reviewer: { enabled: true } },
+      mcp: { servers: {} },
+    });
+  });
+
   it("refuse what is wrong, unknown or too much, and keep what was there", async () => {
     const o = owner();
     await state(o, { locale: "zh", instructions: "a".repeat(30_000) });
@@ -81,6 +116,31 @@ describe("GET and PATCH /api/settings", () => {
 });
 
 describe("a session", () => {
+  it("tells what it states beside what it inherits, and takes it back with null", async () => {
+    const o = owner();
+    await state(o, { instructions: "Of the owner.", locale: "zh" });
+    const c = await chat(o, []);
+    const layers = async () => (await c.fetch("/settings")).json<SettingsLayers>();
+    const patch = (json: unknown) => c.fetch("", { method: "PATCH", json });
+    await patch({ settings: { instructions: "Of the session." } });
+    expect((await layers()).own).toMatchObject({ instructions: "Of the session." });
+    expect((await layers()).inherited).toMatchObject({ instructions: "Of the owner." });
+    expect((await c.view()).settings.instructions).toBe("Of the session.");
+    await patch({ settings: { instructions: null } });
+    expect((await layers()).own).not.toHaveProperty("instructions");
+    expect((await c.view()).settings).toMatchObject({
+      instructions: "Of the owner.",
+      locale: "zh",
+    });
+    const wrong = await patch({ settings: { locale: "fr", instructions: null } });
+    expect([wrong.status, (await failureOf(wrong)).message]).toEqual([
+      400,
+      expect.stringMatching(/^settings\.locale/),
+    ]);
+    const theirs = await c.fetch("/settings", { headers: { authorization: "Bearer other" } });
+    expect(theirs.status).toBe(404);
+  });
+
   it("works by its owner's settings from the next turn on, over HTTP and WebSocket", async () => {
     const o = owner();
     const c = await chat(o, [text("1"), text("2"), text("3")]);

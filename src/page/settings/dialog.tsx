@@ -1,8 +1,7 @@
 /** Settings: of this page in this browser, of everything you own, or of one session. */
 import { useContext, useEffect, useState } from "preact/hooks";
 import { ApiError } from "../../client/index.ts";
-import type { SettingsLayer } from "../../core/settings.ts";
-import type { Config, SessionInfo } from "../../core/wire.ts";
+import type { Config, SessionInfo, SettingsLayers } from "../../core/wire.ts";
 import { api, errorWords } from "../api.ts";
 import { Dialog } from "../dialog.tsx";
 import { Shell } from "../shell.ts";
@@ -95,10 +94,10 @@ function PageFields() {
 
 function Stored({ session, config, onClose }: Props) {
   const shell = useContext(Shell);
-  const { held, problem, missing } = useStored(session);
+  const { stored, problem, missing } = useStored(session);
   const [draft, setDraft] = useState<Draft | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
-  useEffect(() => setDraft(held), [held]);
+  useEffect(() => setDraft(stored && toDraft(stored.own)), [stored]);
   if (missing) return <p class="muted">{t("settingsMissing")}</p>;
   if (problem) {
     return (
@@ -107,8 +106,8 @@ function Stored({ session, config, onClose }: Props) {
       </p>
     );
   }
-  if (!held || !draft) return <p class="muted">{t("loading")}</p>;
-  const patch = toPatch(held, draft);
+  if (!stored || !draft) return <p class="muted">{t("loading")}</p>;
+  const patch = toPatch(toDraft(stored.own), draft);
   const changed = Object.keys(patch).length > 0;
   const save = () => {
     const sent: Promise<unknown> = session
@@ -126,6 +125,7 @@ function Stored({ session, config, onClose }: Props) {
     <>
       <SettingsForm
         draft={draft}
+        inherited={stored.inherited}
         config={config}
         onChange={(part) => setDraft((now) => now && { ...now, ...part })}
       />
@@ -147,20 +147,15 @@ function Stored({ session, config, onClose }: Props) {
 }
 
 function useStored(session: SessionInfo | null) {
-  const [held, setHeld] = useState<Draft | null>(null);
+  const [stored, setStored] = useState<SettingsLayers | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [missing, setMissing] = useState(false);
   useEffect(() => {
-    const asked: Promise<SettingsLayer> = session
-      ? api.getSession(session.id).then((whole) => whole.settings)
-      : api.getSettings();
-    asked.then(
-      (settings) => setHeld(toDraft(settings)),
-      (error: unknown) => {
-        if (error instanceof ApiError && error.status === 404) setMissing(true);
-        else setProblem(errorWords(error));
-      },
-    );
+    const asked = session ? api.getSessionSettings(session.id) : api.getOwnSettings();
+    asked.then(setStored, (error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) setMissing(true);
+      else setProblem(errorWords(error));
+    });
   }, []);
-  return { held, problem, missing };
+  return { stored, problem, missing };
 }

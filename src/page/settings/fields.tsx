@@ -67,9 +67,10 @@ export function TextField({
 
 interface AreaProps extends Base {
   value: string;
+  placeholder?: string;
   onChange(value: string): void;
 }
-export function AreaField({ value, onChange, ...base }: AreaProps) {
+export function AreaField({ value, placeholder, onChange, ...base }: AreaProps) {
   return (
     <Field {...base}>
       {(id) => (
@@ -78,6 +79,7 @@ export function AreaField({ value, onChange, ...base }: AreaProps) {
           rows={4}
           dir="auto"
           value={value}
+          placeholder={placeholder}
           onInput={(e) => onChange(e.currentTarget.value)}
         />
       )}

@@ -1,63 +1,73 @@
-/** How it works: the owner's settings, or one session's. */
+/**
+ * How it works: the owner's settings, or one session's. What is stated here stands in the fields; what is inherited
+ * stands beside it, as the first choice or as a pale text, and comes back when a field is emptied.
+ */
+import type { Settings } from "../../core/settings.ts";
 import type { Config } from "../../core/wire.ts";
 import { t } from "../strings.ts";
-import { type Draft, numberOf } from "./draft.ts";
-import { AreaField, ChoiceField, SwitchField, TextField } from "./fields.tsx";
+import { type Draft, isWrong, type NumberKey } from "./draft.ts";
+import { AreaField, ChoiceField, TextField } from "./fields.tsx";
 import { Servers } from "./servers.tsx";
-import { answerLocales, deliveries, summaries, verdicts } from "./words.ts";
+import { answerLocales, deliveries, orInherited, summaries, switches, verdicts } from "./words.ts";
 
 interface Props {
   draft: Draft;
+  /** What holds without what is stated here. */
+  inherited: Settings;
   config: Config | null;
   onChange(part: Partial<Draft>): void;
 }
 
 export function SettingsForm(props: Props) {
-  const { draft, onChange } = props;
+  const { draft, inherited, onChange } = props;
   return (
     <div class="settings-form">
+      <p class="muted">{t("inheritedHint")}</p>
       <ModelFields {...props} />
       <AreaField
         label={t("instructions")}
         hint={t("instructionsHint")}
         value={draft.instructions}
+        placeholder={inherited.instructions}
         onChange={(instructions) => onChange({ instructions })}
       />
       <WorkFields {...props} />
+      <ReviewFields {...props} />
       <BudgetFields {...props} />
-      <Servers servers={draft.servers} onChange={(servers) => onChange({ servers })} />
+      <Servers
+        servers={draft.servers}
+        inherited={inherited.mcp.servers}
+        onChange={(servers) => onChange({ servers })}
+      />
     </div>
   );
 }
 
-function ModelFields({ draft, config, onChange }: Props) {
-  const inherited = (used: string | undefined) => (used ? t("inherited", { what: used }) : "");
+const names = (list: readonly string[] | undefined) =>
+  (list ?? []).map((name) => [name, name] as const);
+
+function ModelFields({ draft, inherited, config, onChange }: Props) {
+  const model = inherited.model || config?.models[0];
   return (
     <div class="field-row">
       <ChoiceField
         label={t("provider")}
         value={draft.provider}
-        options={[
-          ["", inherited(config?.provider) || "–"],
-          ...(config?.providers ?? []).map((name) => [name, name] as const),
-        ]}
+        options={orInherited(names(config?.providers), inherited.provider || config?.provider)}
         onChange={(provider) => onChange({ provider })}
       />
       <TextField
         label={t("model")}
         value={draft.model}
-        placeholder={inherited(config?.models[0])}
+        placeholder={model ? t("inherited", { what: model }) : ""}
         known={config?.models ?? []}
-        onChange={(model) => onChange({ model })}
+        onChange={(next) => onChange({ model: next })}
       />
       {(config?.profiles.length ?? 0) > 0 && (
         <ChoiceField
           label={t("profile")}
           value={draft.profile}
-          options={[
-            ["", t("noProfile")],
-            ...(config?.profiles ?? []).map((name) => [name, name] as const),
-          ]}
+          options={orInherited(names(config?.profiles), inherited.profile || t("noProfile"))}
           onChange={(profile) => onChange({ profile })}
         />
       )}
@@ -65,78 +75,91 @@ function ModelFields({ draft, config, onChange }: Props) {
   );
 }
 
-function WorkFields({ draft, onChange }: Props) {
+function WorkFields({ draft, inherited, onChange }: Props) {
   return (
-    <>
-      <div class="field-row">
-        <ChoiceField
-          label={t("answerLocale")}
-          value={draft.locale}
-          options={answerLocales()}
-          onChange={(locale) => onChange({ locale })}
-        />
-        <ChoiceField
-          label={t("commands")}
-          value={draft.commands}
-          options={verdicts()}
-          onChange={(commands) => onChange({ commands })}
-        />
-        <ChoiceField
-          label={t("onBusy")}
-          value={draft.onBusyMessage}
-          options={deliveries()}
-          onChange={(onBusyMessage) => onChange({ onBusyMessage })}
-        />
-        <ChoiceField
-          label={t("summarize")}
-          value={draft.summarize}
-          options={summaries()}
-          onChange={(summarize) => onChange({ summarize })}
-        />
-      </div>
-      <SwitchField
-        label={t("harness")}
-        hint={t("harnessHint")}
-        on={draft.harness}
-        onChange={(harness) => onChange({ harness })}
+    <div class="field-row">
+      <ChoiceField
+        label={t("answerLocale")}
+        value={draft.locale}
+        options={orInherited(answerLocales(), inherited.locale)}
+        onChange={(locale) => onChange({ locale })}
       />
-      <SwitchField
-        label={t("reviewer")}
-        hint={t("reviewerHint")}
-        on={draft.reviewer}
-        onChange={(reviewer) => onChange({ reviewer })}
+      <ChoiceField
+        label={t("commands")}
+        value={draft.commands}
+        options={orInherited(verdicts(), inherited.tools.approval["shell_*"] ?? "allow")}
+        onChange={(commands) => onChange({ commands })}
       />
-      {draft.reviewer && (
-        <TextField
-          label={t("reviewRounds")}
-          value={draft.reviewRounds}
-          number
-          onChange={(reviewRounds) => onChange({ reviewRounds })}
-        />
-      )}
-    </>
+      <ChoiceField
+        label={t("onBusy")}
+        value={draft.onBusyMessage}
+        options={orInherited(deliveries(), inherited.onBusyMessage)}
+        onChange={(onBusyMessage) => onChange({ onBusyMessage })}
+      />
+      <ChoiceField
+        label={t("summarize")}
+        value={draft.summarize}
+        options={orInherited(summaries(), inherited.summarize)}
+        onChange={(summarize) => onChange({ summarize })}
+      />
+    </div>
   );
 }
 
-function BudgetFields({ draft, onChange }: Props) {
-  const field = (key: "maxTokens" | "maxCostUsd" | "maxToolCalls") => (
-    <TextField
-      label={t(key)}
-      value={draft[key]}
-      placeholder={t("noLimit")}
-      number
-      wrong={numberOf(draft[key], key !== "maxCostUsd") === undefined ? t("notANumber") : null}
-      onChange={(value) => onChange({ [key]: value })}
-    />
+const onOff = (on: boolean) => (on ? "on" : "off");
+
+function ReviewFields(props: Props) {
+  const { draft, inherited, onChange } = props;
+  const { enabled, maxRetries } = inherited.reviewer;
+  const reviewed = draft.reviewer === "" ? enabled : draft.reviewer === "on";
+  return (
+    <div class="field-row">
+      <ChoiceField
+        label={t("harness")}
+        hint={t("harnessHint")}
+        value={draft.harness}
+        options={orInherited(switches(), onOff(inherited.harness.enabled))}
+        onChange={(harness) => onChange({ harness })}
+      />
+      <ChoiceField
+        label={t("reviewer")}
+        hint={t("reviewerHint")}
+        value={draft.reviewer}
+        options={orInherited(switches(), onOff(enabled))}
+        onChange={(reviewer) => onChange({ reviewer })}
+      />
+      {reviewed && <NumberField {...props} name="reviewRounds" inheritedValue={maxRetries} />}
+    </div>
   );
+}
+
+function BudgetFields(props: Props) {
+  const { budget } = props.inherited;
   return (
     <fieldset>
       <legend>{t("budgets")}</legend>
       <div class="field-row">
-        {field("maxTokens")}
-        {field("maxCostUsd")}
-        {field("maxToolCalls")}
+        <NumberField {...props} name="maxTokens" inheritedValue={budget.maxTokens} />
+        <NumberField {...props} name="maxCostUsd" inheritedValue={budget.maxCostUsd} />
+        <NumberField {...props} name="maxToolCalls" inheritedValue={budget.maxToolCalls} />
       </div>
+      <p class="muted">{t("budgetsHint")}</p>
     </fieldset>
+  );
+}
+
+type NumberProps = Props & { name: NumberKey; inheritedValue: number | null };
+function NumberField({ draft, onChange, name, inheritedValue }: NumberProps) {
+  return (
+    <TextField
+      label={t(name)}
+      value={draft[name]}
+      placeholder={
+        inheritedValue === null ? t("noLimit") : t("inherited", { what: inheritedValue })
+      }
+      number
+      wrong={isWrong(draft, name) ? t("notANumber") : null}
+      onChange={(value) => onChange({ [name]: value })}
+    />
   );
 }

@@ -1,12 +1,15 @@
 /** MCP servers: where they are, whether they are asked first, and headers that can be written and never read. */
+import type { Settings } from "../../core/settings.ts";
 import { Icon } from "../icons.tsx";
 import { t } from "../strings.ts";
-import { KEPT, type Server } from "./draft.ts";
+import { KEPT, type Server, serverOf } from "./draft.ts";
 import { ChoiceField, SwitchField, TextField } from "./fields.tsx";
 import { verdicts } from "./words.ts";
 
 interface Props {
   servers: Server[];
+  /** Stated further out. One of the same name here goes before it. */
+  inherited: Settings["mcp"]["servers"];
   onChange(servers: Server[]): void;
 }
 const BLANK: Server = {
@@ -18,9 +21,12 @@ const BLANK: Server = {
   saved: false,
 };
 
-export function Servers({ servers, onChange }: Props) {
+export function Servers({ servers, inherited, onChange }: Props) {
   const change = (at: number, part: Partial<Server>) =>
     onChange(servers.map((server, i) => (i === at ? { ...server, ...part } : server)));
+  const others = Object.entries(inherited).filter(
+    ([name]) => !servers.some((s) => s.name === name),
+  );
   return (
     <fieldset class="servers">
       <legend>{t("mcpServers")}</legend>
@@ -31,6 +37,22 @@ export function Servers({ servers, onChange }: Props) {
           onChange={(part) => change(i, part)}
           onRemove={() => onChange(servers.filter((_, other) => other !== i))}
         />
+      ))}
+      {others.map(([name, server]) => (
+        <div class="server inherited" key={name} data-testid="inherited-server">
+          <p class="server-name">
+            {name} <span class="chip">{t("inheritedPlain")}</span>
+          </p>
+          <p class="muted mono">{server.url}</p>
+          <p class="muted">{t(server.enabled === false ? "switchOff" : "switchOn")}</p>
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => onChange([...servers, serverOf(name, server)])}
+          >
+            {t("changeHere")}
+          </button>
+        </div>
       ))}
       <button type="button" class="button small" onClick={() => onChange([...servers, BLANK])}>
         <Icon name="plus" /> {t("addServer")}
@@ -68,11 +90,9 @@ function ServerFields({ server, onChange, onRemove }: FieldsProps) {
       />
       <Headers server={server} onChange={onChange} />
       <SwitchField label={t("serverOn")} on={enabled} onChange={(v) => onChange({ enabled: v })} />
-      {!saved && (
-        <button type="button" class="link-button" onClick={onRemove}>
-          {t("discard")}
-        </button>
-      )}
+      <button type="button" class="link-button" onClick={onRemove}>
+        {saved ? t("removeServer", { name }) : t("discard")}
+      </button>
     </fieldset>
   );
 }
@@ -99,6 +119,15 @@ function Headers({ server, onChange }: Omit<FieldsProps, "onRemove">) {
             placeholder={value === KEPT ? t("headerKept") : t("headerValue")}
             onInput={(e) => set(i, [name, e.currentTarget.value])}
           />
+          <button
+            type="button"
+            class="icon-button"
+            title={t("removeHeader", { name })}
+            onClick={() => onChange({ headers: headers.filter((_, other) => other !== i) })}
+          >
+            <Icon name="cross" />
+            <span class="sr-only">{t("removeHeader", { name })}</span>
+          </button>
         </div>
       ))}
       <button

@@ -3,7 +3,8 @@ import { Hono } from "hono";
 import { dayOf } from "../../core/ledger.ts";
 import type { SettingsLayer } from "../../core/settings.ts";
 import { mergeSettings } from "../../core/settings-merge.ts";
-import { SettingsBody, UsageQuery } from "../../core/wire.ts";
+import { SettingsPatchBody } from "../../core/settings-patch.ts";
+import { UsageQuery } from "../../core/wire.ts";
 import type { App } from "../auth.ts";
 import { knownProfile, outerLayers } from "../config.ts";
 import { directoryStub } from "../directory.ts";
@@ -13,6 +14,7 @@ import { quotasOf } from "../quotas.ts";
 import { redacted } from "../secrets.ts";
 import { check, readJson } from "../validate.ts";
 import { checkWebhook } from "../webhook.ts";
+import { layersOf } from "../wire.ts";
 
 export const ownerRoutes = new Hono<App>();
 
@@ -24,10 +26,16 @@ ownerRoutes.get("/settings", async (c) =>
   c.json(effective(c.env, await directoryStub(c.env, c.var.owner).settings())),
 );
 
+ownerRoutes.get("/settings/own", async (c) => {
+  const own = await directoryStub(c.env, c.var.owner).settings();
+  const [deployment, profile] = outerLayers(c.env, own, undefined);
+  return c.json(layersOf(own, [deployment, profile]));
+});
+
 ownerRoutes.patch("/settings", async (c) => {
-  const body = await readJson(c.req.raw, SettingsBody);
-  knownProfile(c.env, body.profile);
-  checkWebhook(c.env, body);
+  const body = await readJson(c.req.raw, SettingsPatchBody);
+  knownProfile(c.env, body.stated.profile);
+  checkWebhook(c.env, body.stated);
   const own = unwrap(await directoryStub(c.env, c.var.owner).patchSettings(body));
   return c.json(effective(c.env, own));
 });

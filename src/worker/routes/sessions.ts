@@ -1,7 +1,8 @@
 /** Sessions over HTTP: made, listed, read, changed, copied, taken along, brought back, deleted. */
 import { type Context, Hono } from "hono";
 import { LIMITS } from "../../core/limits.ts";
-import { CreateBody, ForkBody, ListQuery, PatchBody } from "../../core/wire.ts";
+import { PatchBody } from "../../core/settings-patch.ts";
+import { CreateBody, ForkBody, ListQuery } from "../../core/wire.ts";
 import type { App } from "../auth.ts";
 import { knownProfile } from "../config.ts";
 import { directoryStub } from "../directory.ts";
@@ -41,10 +42,14 @@ sessionRoutes.get("/:id", async (c) =>
 
 sessionRoutes.patch("/:id", async (c) => {
   const body = await readJson(c.req.raw, PatchBody);
-  knownProfile(c.env, body.settings?.profile);
-  checkWebhook(c.env, body.settings);
+  knownProfile(c.env, body.settings?.stated.profile);
+  checkWebhook(c.env, body.settings?.stated);
   return c.json(await changeSession(asker(c), c.req.param("id"), body));
 });
+
+sessionRoutes.get("/:id/settings", async (c) =>
+  c.json(unwrap(await sessionStub(c.env, c.req.param("id")).settings(c.var.owner))),
+);
 
 sessionRoutes.delete("/:id", async (c) => {
   await removeSession(asker(c), c.req.param("id"));

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import type { EventBody } from "../../../src/core/events.ts";
+import { DEFAULTS } from "../../../src/core/settings.ts";
 import { type Chromium, status, WITH_CHROMIUM } from "../../support/chromium.ts";
 import { until } from "../../support/client-node.ts";
 import {
@@ -35,6 +36,7 @@ const RUN = events([
   { event: "done", data: { outcome: "completed", run: 1 } },
   now("completed", "completed"),
 ]);
+const LAYERS = { own: {}, inherited: DEFAULTS };
 const BUSY = events([user("u", "work"), now("running", "executing"), user("m", "and this too")]);
 
 describe("sessions in the page", WITH_CHROMIUM, () => {
@@ -139,7 +141,7 @@ describe("sessions in the page", WITH_CHROMIUM, () => {
     await page.locator("[data-kind=final]").hover();
     await page.locator("[data-kind=final]").getByTitle("Go another way from here").click();
     await page.waitForURL("**/#/s/copy");
-    assert.deepEqual(find("POST", `/api/sessions/${ID}/fork`)?.body, { after_seq: 5 });
+    assert.deepEqual(find("POST", `/api/sessions/${ID}/fork`)?.body, { after_seq: 6 });
     await page
       .getByTestId("import-file")
       .setInputFiles({ name: "x.jsonl", mimeType: "", buffer: Buffer.from('{"v":1}\n') });
@@ -185,6 +187,7 @@ describe("sessions in the page", WITH_CHROMIUM, () => {
 
   it("have settings of their own, of which only what was changed is sent", async () => {
     const { context, page, choose, wasAsked, find } = await open();
+    await page.route(`**/api/sessions/${ID}/settings`, (r) => r.fulfill({ json: LAYERS }));
     await choose("Session settings");
     await page.getByLabel("Instructions").fill("Be brief");
     await page.getByLabel("Tool calls").fill("20");
@@ -206,12 +209,15 @@ describe("sessions in the page", WITH_CHROMIUM, () => {
     const mcp = {
       servers: { tracker: { url: "https://example.com/mcp", headers: { authorization: "***" } } },
     };
-    await page.route("**/api/settings", (r) => r.fulfill({ json: { mcp } }));
+    await page.route("**/api/settings/own", (r) =>
+      r.fulfill({ json: { ...LAYERS, own: { mcp } } }),
+    );
     await page.getByRole("button", { name: "Settings", exact: true }).click();
     const value = page.getByLabel("Value");
     assert.equal(await value.inputValue(), "");
     assert.equal(await value.getAttribute("placeholder"), "kept, not shown");
     await page.getByLabel("Address").fill("https://example.com/v2");
+    await page.route("**/api/settings", (r) => r.fulfill({ json: DEFAULTS }));
     await page.getByRole("button", { name: "Save" }).click();
     await wasAsked("PATCH", /settings$/);
     assert.deepEqual(find("PATCH", "/api/settings")?.body, {

@@ -62,6 +62,7 @@ export const ROWS: Record<string, Row> = {
 
   "GET /api/config": { for: "owner", ask: () => get("/api/config") },
   "GET /api/settings": { for: "owner", ask: () => get("/api/settings") },
+  "GET /api/settings/own": { for: "owner", ask: () => get("/api/settings/own") },
   "PATCH /api/settings": {
     for: "owner",
     ask: () => send("PATCH", "/api/settings", { locale: "en" }),
@@ -109,6 +110,7 @@ export const ROWS: Record<string, Row> = {
   },
 
   "GET /api/sessions/:id": { for: "session", ask: ({ id }) => get(at(id)) },
+  "GET /api/sessions/:id/settings": { for: "session", ask: ({ id }) => get(at(id, "/settings")) },
   "PATCH /api/sessions/:id": {
     for: "session",
     ask: ({ id }) => send("PATCH", at(id), { title: "Another" }),
