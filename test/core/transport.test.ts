@@ -180,7 +180,7 @@ const REPLIES: Record<string, [MockReply, Good]> = {
   ],
 };
 
-const TIMEOUT_MS = 300;
+const TIMEOUT_MS = 1_000;
 
 describe("a reply comes of", () => {
   it.each(Object.entries(REPLIES))("%s", async (_, [answer, expected]) => {

@@ -7,7 +7,7 @@ import { completionOf, type Manner, type Spoken, streamOf } from "./spoken.ts";
 const T = "transport";
 const SSE = ["sse"] as const;
 /** Short enough to wait for; long enough for a busy machine. */
-const PATIENCE = { limits: { modelTimeoutMs: 300 } };
+const PATIENCE = { limits: { modelTimeoutMs: 1_000 } };
 
 const http =
   (status: number, body: string, headers: Record<string, string> = {}) =>
