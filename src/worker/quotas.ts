@@ -40,13 +40,13 @@ const SOON = 30;
 
 const WORDS: Record<QuotaName, (max: number) => string> = {
   sessions: (max) =>
-    `You have ${max} sessions, which is as many as you may have. Delete some with DELETE /api/sessions/:id, then try again; nothing was changed.`,
+    `You have as many sessions as you may have (${max}). Delete some with DELETE /api/sessions/:id, then try again; nothing was changed.`,
   storedBytes: (max) =>
-    `Your sessions hold ${max} bytes or more, which is as much as you may store. Delete files or sessions, then try again; nothing was changed.`,
+    `Your sessions hold as much as you may store (${max} bytes). Delete files or sessions, then try again; nothing was changed.`,
   runningTurns: (max) =>
-    `${max} of your turns are running, which is as many as may run at once. Wait for one to end or stop one, then send this again with the same id; nothing was changed.`,
+    `As many of your turns are running as may run at once (${max}). Wait for one to end or stop one, then send this again with the same id; nothing was changed.`,
   tokensPerDay: (max) =>
-    `The ${max} tokens that you may use today are used up. Send this again with the same id after midnight (UTC); nothing was changed.`,
+    `The tokens that you may use today (${max}) are used up. Send this again with the same id after midnight (UTC); nothing was changed.`,
 };
 
 /** How a quota that is used up is told. */

@@ -21,6 +21,8 @@ import {
 } from "./support/replies.ts";
 import { specialist } from "./support/specialist.ts";
 import type { Scripted } from "./support/upstream.ts";
+// Loaded before the first test: an import that an object had begun when it died never ends here.
+import "just-bash/browser";
 
 // A crash is logged, and these are meant.
 let loud = () => {};

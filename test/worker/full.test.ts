@@ -123,6 +123,10 @@ describe("a storage that takes nothing at all", () => {
       expect(await refusal(await c.fetch(path, { json }))).toEqual([507, "storage_full"]);
     }
     await free();
+    await until(async () => {
+      expect((await c.fetch("/stop", { json: { id: "s1" } })).status).toBe(202);
+    });
+    await c.status("stopped");
   });
 
   it("goes on by itself when room is made, and loses nothing", async () => {

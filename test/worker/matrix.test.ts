@@ -20,7 +20,10 @@ import {
 
 const SITE = "https://dormouse.example";
 const token = (name: string) => ({ authorization: `Bearer token-of-${name}` });
-const TOKENS = Object.fromEntries(["ann", "bob", "cleo"].map((name) => [`token-of-${name}`, name]));
+/** Owners of this file alone: what they state is theirs. */
+const TOKENS = Object.fromEntries(
+  ["ann", "bob", "cleo"].map((name) => [`token-of-${name}`, `matrix-${name}`]),
+);
 type Headers = Record<string, string>;
 
 let addresses = 0;
@@ -87,7 +90,7 @@ async function strangers({ row, ask, names, from }: Scene): Promise<void> {
     ["a wrong token", token("nobody")],
     ["an empty token", { authorization: "Bearer " }],
     ["a link as a token", { authorization: `Bearer ${names.link}` }],
-    ["a forged cookie", { cookie: "dormouse=9999999999999.ann.AAAA", origin: SITE }],
+    ["a forged cookie", { cookie: "dormouse=9999999999999.matrix-ann.AAAA", origin: SITE }],
   ];
   for (const [what, headers] of who) {
     const response = await send(ask, { ...from, ...headers });

@@ -34,7 +34,7 @@ const SECRET = {
 };
 const MARK = "SECRET-";
 const VARS = {
-  AUTH_TOKENS: JSON.stringify({ [SECRET.token]: "ann" }),
+  AUTH_TOKENS: JSON.stringify({ [SECRET.token]: "keeper" }),
   COOKIE_SECRET: SECRET.cookie,
   OPENAI_API_KEY: SECRET.openai,
   ANTHROPIC_API_KEY: SECRET.anthropic,
