@@ -293,6 +293,7 @@ export class Host {
       return;
     }
     log("error", "session_restarted", { session: this.#engine?.store.session().id }, error);
+    this.sockets.flush();
     this.#engine = null;
     this.#ctx.abort("the session is restarted");
   }

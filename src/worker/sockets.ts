@@ -2,7 +2,8 @@
  * The sockets of one session. They hibernate: what must be known of one stands in its attachment.
  *
  * S1  Replay and attach are one synchronous step, so nothing falls between them and nothing comes twice.
- * S2  Stored events are sent after their commit, in order; live frames are joined, the first at once.
+ * S2  Stored events are sent after their commit, in order; live frames are joined, the first at once. What a loop does
+ *     step by step may be joined in the same way; what people do, wait for or end with is sent at once.
  * S3  The log is never parsed for a replay: its stored texts are joined.
  */
 import type { Event } from "../core/events.ts";
@@ -22,13 +23,17 @@ export interface Attachment {
   attends: boolean;
 }
 
+/** Events of a loop at work: bursts of them go out together. */
+const BURSTS: ReadonlySet<Event["event"]> = new Set(["tool", "step", "usage", "nudge"]);
+
 type Spoken = Extract<LiveFrame, { data: { text: string } }>;
 
 export class Sockets {
   readonly #ctx: DurableObjectState;
   /** Live text so far by message or call, for whoever joins mid-stream. */
   readonly #soFar = new Map<string, Spoken>();
-  #pending: LiveFrame[] = [];
+  /** Live frames, and stored events as text. */
+  #pending: (LiveFrame | string)[] = [];
   #timer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(ctx: DurableObjectState) {
@@ -52,8 +57,8 @@ export class Sockets {
     store: SessionStore,
     after: number,
   ): void {
-    // Pieces under way go to the others first: the newcomer gets them within the text so far.
-    this.#flush();
+    // What is under way goes to the others first: the newcomer gets it within the log and the text so far.
+    this.flush();
     // Read before the socket is: a log that cannot be read is mended first.
     const texts = [...replay(store, after)];
     this.#ctx.acceptWebSocket(ws);
@@ -66,32 +71,29 @@ export class Sockets {
 
   /** Events of one commit, and what ends a stream after them. */
   events(events: Event[], ended: { session_id: string; run: number } | null): void {
-    this.#flush();
-    const texts = events.flatMap((e) => [...this.#replayed(e), JSON.stringify(e)]);
+    this.#pending.push(...events.flatMap((e) => [...this.#replayed(e), JSON.stringify(e)]));
     for (const e of events) this.#settle(e);
-    const sockets = this.#ctx.getWebSockets();
-    if (sockets.length === 0) return;
-    if (ended) texts.push(JSON.stringify({ type: "stream_end", ...ended }));
-    for (const text of batches(texts)) {
-      for (const ws of sockets) send(ws, text);
-    }
+    if (ended) this.#pending.push(JSON.stringify({ type: "stream_end", ...ended }));
+    const burst = !ended && events.every((e) => BURSTS.has(e.event));
+    if (!burst) this.flush();
+    this.#soon();
   }
 
   live(frame: LiveFrame): void {
     if (frame.event === "delta_reset") this.#forget(frame.data.message_id);
     if ("text" in frame.data) this.#extend(frame as Spoken);
-    const first = this.#timer === null;
     if (!this.#join(frame)) this.#pending.push(frame);
-    if (!first) return;
-    this.#flush();
-    this.#timer = setTimeout(() => this.#tick(), LIMITS.liveMs);
+    this.#soon();
   }
 
-  #tick(): void {
-    this.#timer = null;
-    if (this.#pending.length === 0) return;
-    this.#flush();
-    this.#timer = setTimeout(() => this.#tick(), LIMITS.liveMs);
+  /** The first at once, what follows within a short while together. */
+  #soon(): void {
+    if (this.#timer !== null || this.#pending.length === 0) return;
+    this.flush();
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#soon();
+    }, LIMITS.liveMs);
   }
 
   #extend(frame: Spoken): void {
@@ -125,7 +127,13 @@ export class Sockets {
   /** Adds a piece of text to the last pending one of the same kind and target. */
   #join(frame: LiveFrame): boolean {
     const last = this.#pending.at(-1);
-    if (!last || last.event !== frame.event || !("text" in last.data) || !("text" in frame.data)) {
+    if (
+      !last ||
+      typeof last === "string" ||
+      last.event !== frame.event ||
+      !("text" in last.data) ||
+      !("text" in frame.data)
+    ) {
       return false;
     }
     if (targetOf(last) !== targetOf(frame)) return false;
@@ -137,14 +145,23 @@ export class Sockets {
     return true;
   }
 
-  #flush(): void {
+  /** Sends what waits to be sent. */
+  flush(): void {
     if (this.#pending.length === 0) return;
-    const texts = this.#pending.map((frame) => JSON.stringify({ type: "live", ...frame }));
+    const pending = this.#pending;
     this.#pending = [];
-    const listening = this.#ctx
-      .getWebSockets()
-      .filter((ws) => (ws.deserializeAttachment() as Attachment | null)?.live !== false);
-    for (const text of batches(texts)) for (const ws of listening) send(ws, text);
+    const sockets = this.#ctx.getWebSockets();
+    if (sockets.length === 0) return;
+    const isLive = (ws: WebSocket) =>
+      (ws.deserializeAttachment() as Attachment | null)?.live !== false;
+    const told = pending.map((p) =>
+      typeof p === "string" ? p : JSON.stringify({ type: "live", ...p }),
+    );
+    const stored = pending.filter((p) => typeof p === "string");
+    const [listening, others] = [sockets.filter(isLive), sockets.filter((ws) => !isLive(ws))];
+    for (const text of batches(told)) for (const ws of listening) send(ws, text);
+    if (others.length === 0) return;
+    for (const text of batches(stored)) for (const ws of others) send(ws, text);
   }
 
   /** To whoever listens: what stands in no log. */

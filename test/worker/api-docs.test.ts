@@ -97,6 +97,7 @@ async function turns(walk: Walk, c: Client): Promise<void> {
   const headers = { prefer: "wait=30" };
   await walk.ask(`${at}/messages`, { json: { text: "/help" }, headers });
   await walk.ask(`${at}/events?after=0&limit=50`);
+  await walk.ask(`${at}/settings`);
   const stream = await walk.ask(`${at}/events`, { headers: { accept: "text/event-stream" } });
   await stream.body?.cancel();
   const upgraded = await walk.ask(`${at}/ws?after=0`, { headers: { upgrade: "websocket" } });
@@ -123,6 +124,7 @@ async function files(walk: Walk, c: Client): Promise<void> {
 async function others(walk: Walk): Promise<void> {
   await walk.ask("/api/settings");
   await walk.ask("/api/settings", { method: "PATCH", json: { locale: "auto" } });
+  await walk.ask("/api/settings/own");
   await walk.ask("/api/usage");
   for (const query of ["", "?deep=1"]) await walk.ask(`/api/health${query}`);
   await walk.ask("/api/config");
