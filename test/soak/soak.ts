@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { pause, until } from "../support/client-node.ts";
 import { McpServer } from "../support/mcp-server.ts";
 import { type MockModel, type MockRequest, startMockModel } from "../support/mock-model.ts";
-import { checkPlayer, type Listed } from "./check.ts";
+import { checkPlayer, type Listed, type Verdict } from "./check.ts";
 import { dice } from "./dice.ts";
 import { spoiler } from "./faults.ts";
 import { Ledger } from "./ledger.ts";
@@ -46,7 +46,10 @@ const CROWD = 50;
 const LOOK_MS = 300;
 /** For the last look at everything. */
 const REPORT_MS = 60_000;
-const LIMITS = { modelTimeoutMs: 4_000, toolTimeoutMs: 4_000 };
+/** Milliseconds that a model or a tool may be silent, in a small crowd. */
+const SILENCE_MS = 4_000;
+/** Share of the turns that may fail: with more of them it is the machine that is too slow, and little was tried. */
+const FAILED = 0.1;
 
 export async function soak(options: Options): Promise<Report> {
   const folder = await mkdtemp(join(tmpdir(), "dormouse-soak-"));
@@ -79,6 +82,14 @@ async function catchUp(p: Player, last: number): Promise<void> {
   await p.follower.leave();
 }
 
+function tooManyFailed(verdicts: Verdict[]): string[] {
+  const of = (outcome: string) => verdicts.reduce((n, v) => n + (v.turns[outcome] ?? 0), 0);
+  const [failed, well] = [of("failed"), of("completed") + of("stopped")];
+  return failed > FAILED * (failed + well)
+    ? [`${failed} of ${failed + well} turns failed: the faults alone do not explain so many`]
+    : [];
+}
+
 class Run {
   readonly #options: Options;
   readonly #server: Server;
@@ -102,7 +113,9 @@ class Run {
     this.#end = Date.now() + options.minutes * 60_000;
     this.#calm = Math.max(1, options.sessions / CROWD);
     this.#spoiler = spoiler(dice(options.seed, "model"));
-    this.#settings = { provider: "custom", limits: LIMITS, mcp: { servers: { ledger: { url } } } };
+    const silence = SILENCE_MS * this.#calm;
+    const limits = { modelTimeoutMs: silence, toolTimeoutMs: silence };
+    this.#settings = { provider: "custom", limits, mcp: { servers: { ledger: { url } } } };
     this.#players = Array.from({ length: options.sessions }, (_, n) => this.#player(n));
     const last = new Map<string, MockRequest>();
     model.script((request) => {
@@ -206,6 +219,7 @@ class Run {
       ...verdicts.flatMap((v) => v.violations),
       ...this.#model.violations,
       ...strangers.map((id) => `nobody has made ${id}`),
+      ...tooManyFailed(verdicts),
       ...leftToDo(this.#server.folder),
     ];
     return { violations, rows: this.#rows(verdicts) };

@@ -56,9 +56,12 @@ export async function startDev(options: DevOptions): Promise<DevServer> {
   process.once("exit", orphaned);
   const stop = async (signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> => {
     process.removeListener("exit", orphaned);
-    if (isOver(child)) return;
-    signalGroup(child, signal);
-    await exited;
+    if (!isOver(child)) {
+      signalGroup(child, signal);
+      await exited;
+    }
+    // What it left behind: on a busy machine its workerd may not have heard.
+    killGroup(child);
   };
   const deadline = began + (options.timeoutMs ?? 60_000);
   while (!(await isHealthy(url))) {
@@ -110,6 +113,14 @@ const isHealthy = (url: string): Promise<boolean> =>
     (response) => response.ok,
     () => false,
   );
+
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nothing of it is there.
+  }
+}
 
 function signalGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
   if (child.pid === undefined || isOver(child)) return;
