@@ -57,7 +57,27 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     run: 'npm run -s chat -- --url URL -p "say hello"',
     shows: /hello/,
   },
-  "curl https://…/api/health": { run: "curl -sS URL/api/health", shows: /"ok":true/ },
+  'curl -H "Authorization: Bearer …" "https://…/api/health?deep=1&reach=1"': {
+    run: 'curl -sS -H "Authorization: Bearer x" "URL/api/health?deep=1&reach=1"',
+    shows: /"checks":\[/,
+  },
+  "npm start | grep '^{' | jq": {
+    by: "test/e2e/observe.test.ts",
+    because: "it reads these lines of a server",
+  },
+  "npm run docs:api": {
+    by: "test/core/api-docs.test.ts",
+    because: "it holds the files against what the command writes",
+  },
+  "npm run save-sessions": {
+    by: "test/worker/saved.test.ts",
+    because: "it opens what the command wrote, and fails when that is of an older schema",
+  },
+  "FC_SEED=random FC_RUNS=5000 npx vitest run --project core": {
+    by: ".github/workflows/ci.yml",
+    because: "the same runs every night",
+  },
+  "npx wrangler secret put QUOTAS": { cannot: ACCOUNT },
   "ID=$(curl -s -X POST localhost:8787/api/sessions -d '{}' | node -p 'JSON.parse(require(\"fs\").readFileSync(0)).id')":
     { run: `${made}; echo $ID`, shows: /^[a-z2-7]{26}$/m },
   "curl -s -X POST localhost:8787/api/sessions/$ID/messages -H 'Prefer: wait=60' -d '{\"text\":\"say `echo hello`\"}'":
@@ -127,9 +147,9 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     by: "test/docs/proofs.ts",
     because: "the next one is the same, with its numbers named",
   },
-  "npm run bench -- --steps 50,500 --rounds 5 --json bench.json": {
-    run: "npm run -s bench -- --steps 3,4 --rounds 1 --calls 3 --json TMP/bench.json && cat TMP/bench.json",
-    shows: /"cpu_ms_per_step"/,
+  "npm run bench -- --only steps --steps 50,500 --rounds 5 --json bench.json": {
+    run: "npm run -s bench -- --only steps --steps 3,4 --rounds 1 --calls 3 --json TMP/bench.json && cat TMP/bench.json",
+    shows: /"section": "CPU of a step"/,
   },
   "npm run bench:cost": {
     run: "npm run -s bench:cost -- --sessions 1 --reply-seconds 0.1 --wait-seconds 0",
