@@ -1,5 +1,5 @@
 /** Everything that happened, in order, with what is happening now at its end. */
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { allRows, type Item, type LiveText, type UserItem, type View } from "../client/index.ts";
 import { activity } from "./activity.ts";
 import { Icon } from "./icons.tsx";
@@ -30,6 +30,11 @@ export function Timeline({ session, readOnly = false, selected, onSelect }: Prop
   const count = useMemo(() => countRows(view.items), [view.items]);
   const follow = useFollow(view, count + pending.length);
   const shown = useWindow(view.items.length, follow.atBottom, follow.scroller);
+  // Who says something wants to see it said.
+  const sent = pending.at(-1)?.id;
+  useEffect(() => {
+    if (sent) follow.jump();
+  }, [sent]);
   const context: RowContext = { selected, onSelect };
   const doing = activity(view);
   return (

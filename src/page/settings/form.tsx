@@ -59,7 +59,7 @@ function ModelFields({ draft, inherited, config, onChange }: Props) {
       <TextField
         label={t("model")}
         value={draft.model}
-        placeholder={model ? t("inherited", { what: model }) : ""}
+        placeholder={model ?? ""}
         known={config?.models ?? []}
         onChange={(next) => onChange({ model: next })}
       />
@@ -77,7 +77,7 @@ function ModelFields({ draft, inherited, config, onChange }: Props) {
 
 function WorkFields({ draft, inherited, onChange }: Props) {
   return (
-    <div class="field-row">
+    <div class="field-row wide">
       <ChoiceField
         label={t("answerLocale")}
         value={draft.locale}
@@ -113,7 +113,7 @@ function ReviewFields(props: Props) {
   const { enabled, maxRetries } = inherited.reviewer;
   const reviewed = draft.reviewer === "" ? enabled : draft.reviewer === "on";
   return (
-    <div class="field-row">
+    <div class="field-row wide">
       <ChoiceField
         label={t("harness")}
         hint={t("harnessHint")}
