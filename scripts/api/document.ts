@@ -8,7 +8,7 @@ const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 const json = (name: string): Json => ({ "application/json": { schema: ref(name) } });
 
 /** Statuses that any operation may answer with. */
-const ANY = [400, 401, 403, 413, 429, 500, 503];
+const ANY = [400, 401, 403, 413, 429, 500, 503, 507];
 const WORDS: Record<number, string> = {
   400: "Something of the request is wrong; the message names the field.",
   401: "No sign-in, or one that does not count; or a token in the URL.",
@@ -21,10 +21,11 @@ const WORDS: Record<number, string> = {
   415: "The body is of another type.",
   416: "There is no such range.",
   426: "A WebSocket is needed.",
-  429: "Too many requests, or too much waits.",
+  429: "Too many requests, too much that waits, or a quota that is used up.",
   500: "Something went wrong here.",
   502: "The model's provider failed.",
   503: "It cannot be served just now, or access is not configured.",
+  507: "There is no room left: of your quota, or in the storage.",
   507: "The workspace is full.",
 };
 
