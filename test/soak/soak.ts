@@ -142,7 +142,10 @@ class Run {
 
   /** Everybody plays, and the server dies in the middle. */
   async play(): Promise<void> {
-    const killing = this.#kill();
+    const killing = this.#kill().catch((error: unknown) => {
+      this.#errors.push(`the server did not come back: ${String(error)}`);
+      this.#end = Date.now();
+    });
     await Promise.all(this.#players.map((p, n) => this.#act(p, n)));
     this.#say("everybody has played");
     await killing;

@@ -109,7 +109,7 @@ const isOver = (child: ChildProcess): boolean =>
   child.exitCode !== null || child.signalCode !== null;
 
 const isHealthy = (url: string): Promise<boolean> =>
-  fetch(`${url}/api/health`, { signal: AbortSignal.timeout(2_000) }).then(
+  fetch(`${url}/api/health`, { signal: AbortSignal.timeout(10_000) }).then(
     (response) => response.ok,
     () => false,
   );
