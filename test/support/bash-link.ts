@@ -73,7 +73,8 @@ export class BashLink implements Link {
 
 function run(line: string, timeoutMs: number): Promise<Reply> {
   return new Promise((resolve) => {
-    const child = spawn("/bin/bash", ["-c", line], { cwd: "/", detached: true });
+    // Node's pipes are sockets, and a bash on a socket reads its user's start-up file: nobody's habits belong here.
+    const child = spawn("/bin/bash", ["--norc", "-c", line], { cwd: "/", detached: true });
     const parts: Buffer[] = [];
     child.stdout.on("data", (part: Buffer) => parts.push(part));
     child.stderr.resume();

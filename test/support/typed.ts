@@ -16,7 +16,7 @@ interface Typed {
 
 /** In a process group of its own, so that nothing of it outlives us. */
 function start(command: string, { cwd = ROOT, env = {} }: Where): Typed {
-  const child = spawn("bash", ["-c", command], {
+  const child = spawn("bash", ["--norc", "-c", command], {
     cwd,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
