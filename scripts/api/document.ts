@@ -26,7 +26,6 @@ const WORDS: Record<number, string> = {
   502: "The model's provider failed.",
   503: "It cannot be served just now, or access is not configured.",
   507: "There is no room left: of your quota, or in the storage.",
-  507: "The workspace is full.",
 };
 
 function replyOf({ what, schema, types }: Reply): Json {
