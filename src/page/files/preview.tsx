@@ -108,8 +108,8 @@ function Table({ text, name }: { text: string; name: string }) {
         <table class="data">
           <thead>
             <tr>
-              {head.slice(0, COLUMNS).map((cell) => (
-                <th scope="col" dir="auto">
+              {head.slice(0, COLUMNS).map((cell, i) => (
+                <th scope="col" dir="auto" class={isNumber(body[0]?.[i] ?? "") ? "number" : ""}>
                   {cell}
                 </th>
               ))}

@@ -154,9 +154,7 @@ function NumberField({ draft, onChange, name, inheritedValue }: NumberProps) {
     <TextField
       label={t(name)}
       value={draft[name]}
-      placeholder={
-        inheritedValue === null ? t("noLimit") : t("inherited", { what: inheritedValue })
-      }
+      placeholder={inheritedValue === null ? t("noLimit") : String(inheritedValue)}
       number
       wrong={isWrong(draft, name) ? t("notANumber") : null}
       onChange={(value) => onChange({ [name]: value })}
