@@ -84,10 +84,13 @@ export class DirectoryObject extends DurableObject<Bindings> {
     this.#make();
     const bound = key === undefined || fresh ? undefined : this.#bound(key);
     if (bound) return { existing: bound };
-    if (key !== undefined) {
-      this.#sql.exec("INSERT OR REPLACE INTO keys (key, id) VALUES (?, ?)", key, info.id);
-    }
-    this.#put(info);
+    // Both or neither: a key without its row would give a session that is in no list.
+    this.ctx.storage.transactionSync(() => {
+      if (key !== undefined) {
+        this.#sql.exec("INSERT OR REPLACE INTO keys (key, id) VALUES (?, ?)", key, info.id);
+      }
+      this.#put(info);
+    });
     return { existing: null };
   }
   /** The keys of one session are another's from now on. */
