@@ -137,8 +137,11 @@ export class DirectoryObject extends DurableObject<Bindings> {
     const listed = this.#row(info.id) !== undefined;
     const problem = listed ? null : spentOf(quotas, this.#held(), ["sessions", "storedBytes"]);
     if (problem) return { ok: false, problem };
-    if (key !== undefined) await this.bind(key, info.id);
-    if (!listed) this.#put(info, null, NO_WEIGHT);
+    // Both or neither: a key without its row would give a session that is in no list.
+    this.ctx.storage.transactionSync(() => {
+      if (key !== undefined) this.#bind(key, info.id);
+      if (!listed) this.#put(info, null, NO_WEIGHT);
+    });
     return yes({ existing: null });
   }
   /** Whether a session is this owner's, as far as it is listed. */
@@ -152,6 +155,9 @@ export class DirectoryObject extends DurableObject<Bindings> {
   /** A key names this session, whichever it named before. */
   async bind(key: string, id: string): Promise<void> {
     this.#make();
+    this.#bind(key, id);
+  }
+  #bind(key: string, id: string): void {
     this.#sql.exec("INSERT OR REPLACE INTO keys (key, id) VALUES (?, ?)", key, id);
   }
   #bound(key: string): string | undefined {

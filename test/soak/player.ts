@@ -145,17 +145,18 @@ export class Player {
   }
   /** The nth turn is over. */
   ended(run = 1): Promise<void> {
-    const over = (e: StoredEvent) =>
-      e.event === "status_update" && ENDED.includes(String(e.data.status));
-    return this.sees(`the end of turn ${run}`, (events) => events.filter(over).length >= run);
+    return this.sees(`the end of turn ${run}`, (events) => endsOf(events) >= run);
   }
-  /** It waits for an answer, or has come to an end without (a fault may have seen to that). */
-  async waits(): Promise<boolean> {
-    const still = (events: StoredEvent[]): string => {
+  /** The nth turn waits for an answer, or is over without (a fault may have seen to that). */
+  async waits(run = 1): Promise<boolean> {
+    const asks = (events: StoredEvent[]): boolean => {
       const last = events.findLast((e) => e.event === "status_update" || e.event === "answer");
-      return String(last?.data.status);
+      return last?.data.status === "waiting";
     };
-    await this.sees("a wait", (events) => ["waiting", ...ENDED].includes(still(events)));
-    return still(this.follower.events) === "waiting";
+    await this.sees("a wait", (events) => asks(events) || endsOf(events) >= run);
+    return asks(this.follower.events);
   }
 }
+
+const endsOf = (events: StoredEvent[]): number =>
+  events.filter((e) => e.event === "status_update" && ENDED.includes(String(e.data.status))).length;

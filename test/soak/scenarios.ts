@@ -136,7 +136,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await p.say("Hello there");
       await p.ended(1);
       await p.say(taskOf(`append ${rec(p, 1)} + ask Which one?`));
-      if (await p.waits()) await p.say("red");
+      if (await p.waits(2)) await p.say("red");
       await p.ended(2);
     },
   },

@@ -42,6 +42,8 @@ export interface Report {
 const REQUESTS_EACH = 5;
 /** Sessions whose clients may come and go as they like; with more of them each does so less often. */
 const CROWD = 50;
+/** Sessions that may be at their very beginning at once: the dearest moment of each. */
+const BEGINNERS = 12;
 /** Between two looks at the list, which is long. */
 const LOOK_MS = 300;
 /** For the last look at everything. */
@@ -102,6 +104,7 @@ class Run {
   #end: number;
   readonly #began = Date.now();
   readonly #calm: number;
+  #beginning = 0;
   #requests = 0;
   #errors: string[] = [];
 
@@ -150,12 +153,27 @@ class Run {
     this.#say("everybody has played");
     await killing;
   }
+  /** At most so many begin at once: how fast they come follows from how fast the machine takes them in. */
+  async #begin(p: Player, settings: Record<string, unknown>): Promise<void> {
+    await until("its turn to begin", () => this.#beginning < BEGINNERS, this.#left());
+    this.#beginning += 1;
+    const free = (): void => {
+      this.#beginning -= 1;
+    };
+    await p.begin(settings).catch((error: unknown) => {
+      free();
+      throw error;
+    });
+    p.sees("its first words", (events) =>
+      events.some((e) => e.event === "usage" || e.event === "done"),
+    ).then(free, free);
+  }
   async #act(p: Player, n: number): Promise<void> {
     const { play, settings } = this.#scenarios[n % this.#scenarios.length] as (typeof SCENARIOS)[0];
     const { rampMs, sessions } = this.#options;
     await new Promise((resolve) => setTimeout(resolve, (rampMs * n) / sessions));
     try {
-      await p.begin({ ...this.#settings, ...settings, model: p.name });
+      await this.#begin(p, { ...this.#settings, ...settings, model: p.name });
       await play(p);
     } catch (error) {
       this.#errors.push(
