@@ -17,7 +17,7 @@ import { spoiler } from "./faults.ts";
 import { Ledger } from "./ledger.ts";
 import { rightReply } from "./model.ts";
 import { Player } from "./player.ts";
-import { SCENARIOS } from "./scenarios.ts";
+import { SCENARIOS, type Scenario } from "./scenarios.ts";
 import { leftToDo, Server } from "./server.ts";
 
 export interface Options {
@@ -84,6 +84,8 @@ async function catchUp(p: Player, last: number): Promise<void> {
   await p.follower.leave();
 }
 
+const scenarioOf = (n: number): Scenario => SCENARIOS[n % SCENARIOS.length] as Scenario;
+
 function tooManyFailed(verdicts: Verdict[]): string[] {
   const of = (outcome: string) => verdicts.reduce((n, v) => n + (v.turns[outcome] ?? 0), 0);
   const [failed, well] = [of("failed"), of("completed") + of("stopped")];
@@ -99,7 +101,6 @@ class Run {
   readonly #model: MockModel;
   readonly #spoiler;
   readonly #players: Player[];
-  readonly #scenarios = SCENARIOS;
   readonly #settings: Record<string, unknown>;
   #end: number;
   readonly #began = Date.now();
@@ -132,9 +133,7 @@ class Run {
     });
   }
   #player(n: number): Player {
-    const { kind, mode = "agent" } = this.#scenarios[
-      n % this.#scenarios.length
-    ] as (typeof SCENARIOS)[0];
+    const { kind, mode = "agent" } = scenarioOf(n);
     const chance = dice(this.#options.seed, `${kind}-${n}`);
     return new Player(this.#server.url, { kind, mode }, n, chance, this.#left, this.#calm);
   }
@@ -153,32 +152,29 @@ class Run {
     this.#say("everybody has played");
     await killing;
   }
-  /** At most so many begin at once: how fast they come follows from how fast the machine takes them in. */
-  async #begin(p: Player, settings: Record<string, unknown>): Promise<void> {
+  /** At most so many are at their beginning: how fast they come follows from how fast the machine takes them in. */
+  async #act(p: Player, n: number): Promise<void> {
+    const { play, settings } = scenarioOf(n);
+    const { rampMs, sessions } = this.#options;
+    await pause((rampMs * n) / sessions);
     await until("its turn to begin", () => this.#beginning < BEGINNERS, this.#left());
     this.#beginning += 1;
-    const free = (): void => {
-      this.#beginning -= 1;
+    let begins = true;
+    const begun = (): void => {
+      if (begins) this.#beginning -= 1;
+      begins = false;
     };
-    await p.begin(settings).catch((error: unknown) => {
-      free();
-      throw error;
-    });
-    p.sees("its first words", (events) =>
-      events.some((e) => e.event === "usage" || e.event === "done"),
-    ).then(free, free);
-  }
-  async #act(p: Player, n: number): Promise<void> {
-    const { play, settings } = this.#scenarios[n % this.#scenarios.length] as (typeof SCENARIOS)[0];
-    const { rampMs, sessions } = this.#options;
-    await new Promise((resolve) => setTimeout(resolve, (rampMs * n) / sessions));
     try {
-      await this.#begin(p, { ...this.#settings, ...settings, model: p.name });
+      await p.begin({ ...this.#settings, ...settings, model: p.name });
+      p.sees("its first words", (events) =>
+        events.some((e) => e.event === "usage" || e.event === "done"),
+      ).then(begun, begun);
       await play(p);
     } catch (error) {
-      this.#errors.push(
-        `${p.name} (${p.id}): ${error instanceof Error ? error.message : String(error)}`,
-      );
+      const why = error instanceof Error ? error.message : String(error);
+      this.#errors.push(`${p.name} (${p.id}): ${why}`);
+    } finally {
+      begun();
     }
   }
   async #kill(): Promise<void> {
