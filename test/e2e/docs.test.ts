@@ -17,6 +17,7 @@ import { serving, typed } from "../support/typed.ts";
 
 const ADD_TOOL = "sed 's#\"../src/tools/#\"./#' examples/03-tool.ts > src/tools/file-hash.ts";
 const PARTS = [
+  "docs",
   "src",
   "prompts",
   "scripts",

@@ -23,6 +23,18 @@ const ENDED = ["completed", "failed", "stopped"];
 /** What a server that is just starting or restarting answers. */
 const PASSES = new Set([429, 500, 502, 503, 504]);
 
+/** An answer with all of its body, or null: the server may die at any byte of it. */
+async function whole(url: string, init: RequestInit): Promise<Response | null> {
+  try {
+    const response = await fetch(url, init);
+    const { status, headers } = response;
+    const body = await response.arrayBuffer();
+    return new Response(body.byteLength === 0 ? null : body, { status, headers });
+  } catch {
+    return null;
+  }
+}
+
 export class Player {
   readonly shape: Shape;
   readonly name: string;
@@ -59,12 +71,9 @@ export class Player {
   /** Again and again, until there is a reply that stands. */
   async send(url: string, init: RequestInit = {}): Promise<Response> {
     for (;;) {
-      const response = await fetch(url, { ...init, signal: AbortSignal.timeout(60_000) }).catch(
-        () => null,
-      );
+      const response = await whole(url, { ...init, signal: AbortSignal.timeout(60_000) });
       if (response && !PASSES.has(response.status)) return response;
       if (this.#left() === 0) throw new Error(`${this.name}: no answer from ${url}`);
-      await response?.body?.cancel();
       await pause(this.chance.between(50, 400));
     }
   }
