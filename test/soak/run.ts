@@ -1,7 +1,7 @@
 /**
  * `npm run soak`: see docs/soak.md.
  *
- *   --sessions N         at once, default 500
+ *   --sessions N         default 500
  *   --seed N             other chances, default 1
  *   --minutes N          what the whole may take, default 20
  *   --kills N            how often the server is killed, default one for each hundred sessions, at least one
