@@ -28,7 +28,7 @@ async function grow(
   const awake = served.rss();
   await settled(ASLEEP_MS);
   const asleep = served.rss();
-  await Promise.all(sockets.map((socket) => socket.close()));
+  for (const socket of sockets) socket.close();
   await served.close();
   const each = (bytes: number) => (bytes - before) / SESSIONS / 1024;
   return { awake: each(awake), asleep: each(asleep) };
