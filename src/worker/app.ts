@@ -6,14 +6,12 @@ import { FETCH_MARK } from "../adapters/web/fetch.ts";
 import { isPlatformError } from "../tools/platform.ts";
 import { admit } from "./admit.ts";
 import { type App, allowedOrigin, isUpgrade } from "./auth.ts";
-
 import { publicConfig } from "./config.ts";
 import { health } from "./health.ts";
 import { log } from "./log.ts";
 import { errorOf, errorResponse } from "./openai-error.ts";
 import { errorBody, FULL, HttpProblem, type Problem, problem } from "./problem.ts";
 import { logRequest } from "./request-log.ts";
-
 import { accessRoutes } from "./routes/access.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { mcpRoutes } from "./routes/mcp.ts";

@@ -25,7 +25,7 @@ interface Pending {
   body: string;
   tries: number;
 }
-/** Times are milliseconds since the epoch. */
+
 const SECOND = 1_000;
 const PAUSES = [10, 60, 300, 1_800, 7_200, 21_600, 43_200].map((s) => s * SECOND);
 const TIMEOUT_MS = 10 * SECOND;
