@@ -16,8 +16,8 @@ import type { MemoryName } from "./memory.ts";
 import type { State } from "./session.ts";
 import type { JsonObject, ToolResult } from "./tool.ts";
 
-/** Reads remembered at the most. */
-const KEPT = 300;
+/** Reads remembered at the most: they are written with every commit. */
+const KEPT = 100;
 /** Effects remembered at the most, for their names. */
 const EFFECTS = 1_000;
 /** The same effect with the same result, so often in a row, is too often. */

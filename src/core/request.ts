@@ -10,7 +10,7 @@
 import { compaction, estimate, shown, UNTOUCHED } from "./compaction.ts";
 import { frontOf, targetOf } from "./front.ts";
 import type { About } from "./hooks.ts";
-import type { MemoryName, Row } from "./memory.ts";
+import type { Boundary, MemoryName, Row } from "./memory.ts";
 import type { ModelRequest } from "./ports.ts";
 import { type Profile, shapeMessage } from "./profile.ts";
 import { compactedHint } from "./prompt.ts";
@@ -18,14 +18,35 @@ import { type Kit, policyOf } from "./roles.ts";
 import { type Session, settingsOf } from "./session.ts";
 import { harnessOf } from "./settings-merge.ts";
 
-/** A row as an endpoint takes it. Most rows are sent many times, and are worked out once. */
-const shapes = new WeakMap<Profile, WeakMap<Row, string>>();
-function shapedRow(row: Row, profile: Profile): string {
-  const held = shapes.get(profile) ?? new WeakMap<Row, string>();
-  shapes.set(profile, held);
-  const text = held.get(row) ?? shapeMessage(row.json, profile);
-  held.set(row, text);
-  return text;
+/** What a memory's rows were as text when they were last sent. */
+interface Told {
+  profile: Profile;
+  boundary: Boundary | undefined;
+  /** So many rows, the last of which was this one. */
+  count: number;
+  last: Row | undefined;
+  text: string;
+}
+/** By the list that a store holds of a memory, for as long as it does. */
+const told = new WeakMap<readonly Row[], Told>();
+
+const shaped = (rows: readonly Row[], { profile, boundary }: Pick<Told, "profile" | "boundary">) =>
+  rows
+    .map((row) => (boundary ? shown(row, boundary) : row.json))
+    .filter((text) => text !== null)
+    .map((text) => shapeMessage(text, profile))
+    .join(",");
+
+/** Rows are added at the end, but for a result that comes late: the usual request goes on where the last one ended. */
+function textOf(rows: readonly Row[], how: Pick<Told, "profile" | "boundary">): string {
+  const held = told.get(rows);
+  const goesOn =
+    held?.profile === how.profile &&
+    held.boundary === how.boundary &&
+    rows[held.count - 1] === held.last;
+  const before = goesOn ? held.text : "";
+  const fresh = shaped(goesOn ? rows.slice(held.count) : rows, how);
+  return before !== "" && fresh !== "" ? `${before},${fresh}` : before + fresh;
 }
 
 /** The request for the session's next model call. `rows`: the memory that its policy names. */
@@ -33,18 +54,13 @@ export function buildRequest(s: Session, kit: Kit, rows: readonly Row[]): ModelR
   const front = frontOf(s, kit);
   const { provider, model, profile } = targetOf(s, kit);
   const boundary = s.compacted[policyOf(s).memory];
-  const texts = rows.flatMap((row) => {
-    const text = boundary ? shown(row, boundary) : row.json;
-    if (text === null) return [];
-    return [text === row.json ? shapedRow(row, profile) : shapeMessage(text, profile)];
-  });
-  const messages = texts.join(",");
-  return {
-    provider,
-    model,
-    body: `${front.text}${messages === "" ? "" : ","}${messages}]}`,
-    timeoutMs: settingsOf(s).limits.modelTimeoutMs,
-  };
+  const messages = textOf(rows, { profile, boundary });
+  const comma = messages === "" ? "" : ",";
+  const body = `${front.text}${comma}${messages}]}`;
+  // Cut from the body, which is one piece of memory by then: text that is only ever added to is put together anew each time.
+  const text = body.slice(front.text.length + comma.length, -2);
+  told.set(rows, { profile, boundary, count: rows.length, last: rows.at(-1), text });
+  return { provider, model, body, timeoutMs: settingsOf(s).limits.modelTimeoutMs };
 }
 
 /** What a request needs to be shortened by, if it does: see compaction.ts. */

@@ -22,7 +22,7 @@ import {
   refused,
   type Wire,
 } from "./failure.ts";
-import { BodyTooLong, openBody, readText, startWatch, type Watch } from "./watch.ts";
+import { BodyTooLong, type Bytes, openBody, readText, startWatch, type Watch } from "./watch.ts";
 
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
@@ -45,6 +45,8 @@ const MAX_BODY = 16 * 1024 * 1024;
 const MAX_ERROR_BODY = 64 * 1024;
 /** Usage may follow the finish reason; a server that then just stays silent is not waited for. */
 const EXTRAS_MS = 5_000;
+/** After `[DONE]` comes the end of the body: a stream that is read to there leaves its connection fit for the next call. */
+const END_MS = 50;
 
 /** One call while it is under way. */
 interface Talk {
@@ -105,9 +107,9 @@ async function converse(talk: Talk): Promise<ModelOutcome> {
   if (talk.watch.ending()) return ended(talk, "reset");
   try {
     const response = await post(talk);
-    const { kind, stream } = await openBody(response.body, talk.watch, MAX_BODY);
-    if (kind === "sse") return await readStream(talk, stream);
-    if (kind === "json") return await readWhole(talk, stream);
+    const { kind, bytes } = await openBody(response.body, talk.watch, MAX_BODY);
+    if (kind === "sse") return await readStream(talk, bytes);
+    if (kind === "json") return await readWhole(talk, bytes);
     return failed(talk, kind);
   } catch (error) {
     return thrown(talk, error);
@@ -141,17 +143,27 @@ async function post(talk: Talk): Promise<Response> {
     text: "",
   };
   talk.refusal = refusal;
-  refusal.text = (await readText(response.body, talk.watch, MAX_ERROR_BODY)).text;
+  refusal.text = (await readText(response.body?.getReader(), talk.watch, MAX_ERROR_BODY)).text;
   throw new Error("refused");
 }
 
-async function readStream(talk: Talk, stream: ReadableStream<Uint8Array>): Promise<ModelOutcome> {
+async function readStream(talk: Talk, bytes: Bytes): Promise<ModelOutcome> {
   const { controller } = talk.watch;
-  for await (const message of _iterSSEMessages(new Response(stream), controller)) {
+  let [said, winding] = [false, false];
+  // Of the response only the reader of its body is asked for; a real one around it would cost as much as the parser.
+  const response = { body: { getReader: () => bytes } } as unknown as Response;
+  for await (const message of _iterSSEMessages(response, controller)) {
     const data = message.data.trim();
     // An event without data is a sign of life.
     if (data === "") continue;
-    if (data === "[DONE]") break;
+    if (data === "[DONE]") {
+      if (talk.heard.finish() === null) break;
+      talk.watch.wind(END_MS);
+      said = true;
+      continue;
+    }
+    // Nothing of the reply stands behind its end.
+    if (said) break;
     const chunk: unknown = JSON.parse(data);
     const error = errorIn(chunk) ?? (message.event === "error" ? chunk : undefined);
     if (error !== undefined && talk.heard.finish() === null) {
@@ -160,7 +172,10 @@ async function readStream(talk: Talk, stream: ReadableStream<Uint8Array>): Promi
     }
     take(talk, chunk);
     if (talk.heard.full()) controller.abort();
-    if (talk.heard.finish() !== null) talk.watch.wind(Math.min(EXTRAS_MS, talk.request.timeoutMs));
+    if (talk.heard.finish() !== null && !winding) {
+      talk.watch.wind(Math.min(EXTRAS_MS, talk.request.timeoutMs));
+      winding = true;
+    }
   }
   return ended(talk, "cut");
 }
@@ -177,8 +192,8 @@ function take(talk: Talk, chunk: unknown): void {
 }
 
 /** Some servers answer with one JSON completion although a stream was asked for. */
-async function readWhole(talk: Talk, stream: ReadableStream<Uint8Array>): Promise<ModelOutcome> {
-  const { text, whole } = await readText(stream, talk.watch, MAX_BODY);
+async function readWhole(talk: Talk, bytes: Bytes): Promise<ModelOutcome> {
+  const { text, whole } = await readText(bytes, talk.watch, MAX_BODY);
   if (!whole) return failed(talk, "malformed");
   const body = parse(text);
   const error = errorIn(body);

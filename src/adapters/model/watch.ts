@@ -19,8 +19,10 @@ export interface Watch {
   ending(): Ending | null;
   /** A byte came, or a response head. */
   touch(): void;
-  /** The reply is complete but for extras: wait for those at most this long. */
+  /** The reply is complete but for extras: from the next byte that has to be waited for on, at most this long. */
   wind(ms: number): void;
+  /** A byte is waited for. */
+  wait(): void;
   /** Releases timers and listeners, and aborts what is still open. */
   close(): void;
 }
@@ -32,6 +34,7 @@ export function startWatch(timeoutMs: number, outer: AbortSignal): Watch {
   let last = Date.now();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let winding: ReturnType<typeof setTimeout> | undefined;
+  let extras: number | null = null;
 
   const end = (why: Ending): void => {
     if (ending) return;
@@ -58,7 +61,13 @@ export function startWatch(timeoutMs: number, outer: AbortSignal): Watch {
       last = Date.now();
     },
     wind: (ms) => {
-      winding ??= setTimeout(() => end("late"), ms);
+      extras = ms;
+    },
+    wait: () => {
+      if (extras === null) return;
+      clearTimeout(winding);
+      winding = setTimeout(() => end("late"), extras);
+      extras = null;
     },
     close: () => {
       clearTimeout(timer);
@@ -69,12 +78,19 @@ export function startWatch(timeoutMs: number, outer: AbortSignal): Watch {
   };
 }
 
+/** What a body is read from: of a stream's reader what is needed here, so that no further stream is built around it. */
+export interface Bytes {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+  releaseLock(): void;
+}
+
 /** The same bytes, watched, with their kind told from the first that is not white space. */
 export async function openBody(
   body: ReadableStream<Uint8Array> | null,
   watch: Watch,
   maxLine: number,
-): Promise<{ kind: BodyKind; stream: ReadableStream<Uint8Array> }> {
+): Promise<{ kind: BodyKind; bytes: Bytes }> {
   const reader = body?.getReader();
   const held: Uint8Array[] = [];
   let kind: BodyKind | null = null;
@@ -87,7 +103,7 @@ export async function openBody(
     kind = part.value ? kindOf(part.value) : null;
   }
   const rest = done ? null : (reader ?? null);
-  return { kind: kind ?? "empty", stream: watched(held, rest, watch, maxLine) };
+  return { kind: kind ?? "empty", bytes: watched(held, rest, watch, maxLine) };
 }
 
 function kindOf(bytes: Uint8Array): BodyKind | null {
@@ -103,45 +119,41 @@ function watched(
   reader: ReadableStreamDefaultReader<Uint8Array> | null,
   watch: Watch,
   maxLine: number,
-): ReadableStream<Uint8Array> {
+): Bytes {
   let line = 0;
-  const measure = (bytes: Uint8Array): Uint8Array => {
+  const measure = (bytes: Uint8Array): void => {
     const end = bytes.lastIndexOf(0x0a);
     line = end < 0 ? line + bytes.length : bytes.length - end - 1;
     // Without this a line that never ends fills the memory of the whole object.
     if (line > maxLine) throw new BodyTooLong("a line of the reply is too long");
-    return bytes;
   };
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const first = held.shift();
-        if (first) return controller.enqueue(measure(first));
-        const part = await reader?.read();
-        watch.touch();
-        if (part?.value) controller.enqueue(measure(part.value));
-        if (!part || part.done) controller.close();
-      },
-      cancel: (reason) => reader?.cancel(reason),
+  return {
+    async read() {
+      const first = held.shift();
+      if (!first) watch.wait();
+      const part = first ? { done: false, value: first } : await reader?.read();
+      if (!first) watch.touch();
+      if (part?.value) measure(part.value);
+      return part ?? { done: true };
     },
-    { highWaterMark: 0 },
-  );
+    cancel: async () => reader?.cancel(),
+    releaseLock: () => reader?.releaseLock(),
+  };
 }
 
 /** A body as text, at most `maxBytes` of it; the rest is left unread. */
 export async function readText(
-  body: ReadableStream<Uint8Array> | null,
+  reader: Bytes | undefined,
   watch: Watch,
   maxBytes: number,
 ): Promise<{ text: string; whole: boolean }> {
-  const reader = body?.getReader();
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
   while (reader) {
     const part = await reader.read();
     watch.touch();
-    if (part.done) break;
+    if (part.done || !part.value) break;
     bytes += part.value.length;
     text += decoder.decode(part.value, { stream: true });
     if (bytes > maxBytes) {
