@@ -238,7 +238,7 @@ export function createDrive(ports: Ports, kit: Kit): Drive {
 
   function ask(key: string): void {
     const policy = policyOf(store.session());
-    if (!store.fits(policy.memory)) return void keep({ type: "out_of_memory" });
+    if (!store.fits()) return void keep({ type: "out_of_memory" });
     if (mend(policy.memory)) return;
     const s = store.session();
     const request = { ...buildRequest(s, kit, store.rows(policy.memory)), about: aboutOf(s) };

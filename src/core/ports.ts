@@ -154,8 +154,8 @@ export interface Store {
   commit(change: Change): void;
   /** What an error of `commit` says of it; null: it may succeed another time. */
   refusal(error: unknown): Refusal | null;
-  /** Whether a memory is small enough to be loaded; reads no row of it. */
-  fits(memory: MemoryName): boolean;
+  /** Whether the memories are small enough to be loaded. */
+  fits(): boolean;
   /** A memory's rows in order. Cached while the object lives. */
   rows(memory: MemoryName): readonly Row[];
 }

@@ -4,8 +4,6 @@
  * A healthy product never meets this: it is for a disk, a migration or a program that went wrong.
  */
 import { type Event, PHASES, STATUSES } from "../core/events.ts";
-import { orphans } from "../core/history.ts";
-import type { Row } from "../core/memory.ts";
 
 /** What of a session cannot be read. */
 export class Damaged extends Error {
@@ -71,11 +69,4 @@ export function countIn(json: string, mark: string): number {
   let count = 0;
   for (let at = json.indexOf(mark); at >= 0; at = json.indexOf(mark, at + mark.length)) count++;
   return json.startsWith(mark) && json.endsWith("}}") ? count : eventsIn(json).length;
-}
-
-/** A memory as it was loaded. */
-export function checkRows(rows: readonly (Row & { sound: number })[]): void {
-  if (rows.some((row) => row.sound === 0) || orphans(rows).length > 0) {
-    throw new Damaged("a message of a memory");
-  }
 }

@@ -14,14 +14,12 @@ import type { Session } from "../core/session.ts";
 import { Damaged } from "./damage.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { Bindings } from "./env.ts";
+import { expire, expireUnborn, goLater } from "./expiry.ts";
 import { EXPIRE, Jobs, WEBHOOK } from "./jobs.ts";
 import { heed, OwnerLink } from "./link.ts";
-
 import { log } from "./log.ts";
-
 import { knownTo, mend } from "./mend.ts";
 import { FULL } from "./problem.ts";
-
 import { Sockets } from "./sockets.ts";
 import { SessionStore } from "./store.ts";
 import { type Birth, birthIn, unpack } from "./unpack.ts";
@@ -54,6 +52,8 @@ export class Host {
   gone = false;
   /** Since when the storage has been too full to go on; 0: it is not. The session can be read all the same. */
   #full = 0;
+  /** The list has not taken what it was told last. */
+  #untold = false;
   /** The damage that was mended last: whoever met it may hear of it twice. */
   #mended: Damaged | null = null;
 
@@ -64,7 +64,7 @@ export class Host {
     this.sockets = new Sockets(ctx);
     this.list = new OwnerLink(ctx.storage, env);
     this.#webhook = new Webhook(ctx.storage, env);
-    this.jobs = new Jobs(lifecycle);
+    this.jobs = new Jobs(lifecycle, ctx.storage);
   }
 
   /** The session of this object, or null: there is none here. */
@@ -141,7 +141,7 @@ export class Host {
   }
 
   /** Everything of it is gone when this returns: rows, files, alarm. */
-  async remove(engine: Engine | null): Promise<void> {
+  readonly remove = async (engine: Engine | null): Promise<void> => {
     this.#close();
     // What it has spent is the owner's to know, whatever becomes of it. Nothing is deleted when that fails.
     if (engine) await this.list.report(engine.store.session());
@@ -153,18 +153,27 @@ export class Host {
     await this.#ctx.storage.deleteAll();
     // Whoever looked meanwhile has opened it once more.
     this.#close();
-  }
+  };
   #close(): void {
     this.#engine?.drive.halt();
     this.#engine = null;
     this.#full = 0;
   }
 
+  /** The alarm has come. True: the work goes on, and that was all there was to look after. */
+  async looked(): Promise<boolean> {
+    const engine = this.#engine;
+    const working = engine?.drive.busy() && engine.store.session().status === "running";
+    return working === true && !this.#untold && this.#full === 0 && this.jobs.lookAgain();
+  }
+
   /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
   async onJob({ job }: LifecycleJobContext): Promise<{ rescheduleAt: number } | undefined> {
     if (job.fn === WEBHOOK) return this.#webhook.due(job.id);
     const engine = await this.opened();
-    if (job.fn === EXPIRE) return engine ? this.#expire(engine) : this.#unborn();
+    if (job.fn === EXPIRE) {
+      return engine ? expire(this, engine) : expireUnborn(this, birthIn(this.#ctx.storage));
+    }
     if (!engine) return undefined;
     this.jobs.fired();
     engine.drive.kick();
@@ -176,24 +185,7 @@ export class Host {
     const s = engine.store.session();
     if (works(s) || !told) return { rescheduleAt: Jobs.next(s.retry?.at) };
     this.jobs.ended();
-    await this.#goLater(s);
-    return undefined;
-  }
-
-  async #goLater({ ephemeral, status }: Session): Promise<void> {
-    const ended = status !== "waiting" && status !== "idle";
-    if (ephemeral && ended) await this.jobs.expireAt(Date.now() + LIMITS.ephemeralMs);
-  }
-  /** An ephemeral session goes an hour after its last turn, unless it works or waits. Unlisted first: no ghost stays. */
-  async #expire(engine: Engine): Promise<{ rescheduleAt: number } | undefined> {
-    const s = engine.store.session();
-    // The job of a copy that was whole when its maker died; a wait, at whose end it is seen to anew.
-    if (!s.ephemeral || s.status === "waiting") return undefined;
-    const busy = s.status === "running";
-    const due = (busy ? Date.now() : Date.parse(s.updated_at)) + LIMITS.ephemeralMs;
-    if (due > Date.now()) return { rescheduleAt: due };
-    if (!(await this.list.forget(s))) return { rescheduleAt: Date.now() + LIMITS.wakeMs };
-    await this.remove(engine);
+    await goLater(this.jobs, s);
     return undefined;
   }
 
@@ -214,15 +206,6 @@ export class Host {
       throw error;
     }
   }
-  /** A copy that broke off an hour ago: unlisted first, as ever. */
-  async #unborn(): Promise<{ rescheduleAt: number } | undefined> {
-    const birth = birthIn(this.#ctx.storage);
-    if (!birth) return undefined;
-    if (!(await this.list.forget(birth))) return { rescheduleAt: Date.now() + LIMITS.wakeMs };
-    await this.remove(null);
-    return undefined;
-  }
-
   #committed(change: Change, before: Session): void {
     const { session, events } = change;
     const changed = session.status !== before.status;
@@ -251,7 +234,7 @@ export class Host {
     const s = engine.store.session();
     if (!told || works(s) || this.#engine !== engine) return;
     await this.jobs.disarm();
-    await this.#goLater(s);
+    await goLater(this.jobs, s);
   }
 
   /** Tells the owner's list; what it does not acknowledge is sent again by the wake job. */
@@ -260,10 +243,12 @@ export class Host {
       const engine = this.#engine;
       const s = engine?.store.session();
       const told = s && (await this.list.report(s));
+      this.#untold = false;
       if (told && engine === this.#engine) heed(engine as Engine, s, told.left);
       return true;
     } catch (error) {
       log("error", "list_not_told", { session: this.#engine?.store.session().id }, error);
+      this.#untold = true;
       await this.jobs.arm();
       return false;
     }

@@ -17,8 +17,9 @@ import { headOf, jsonOf, markOf } from "./damage.ts";
 import { directoryStub } from "./directory.ts";
 import type { Bindings } from "./env.ts";
 import { newEpoch } from "./ids.ts";
+import { putRow, storedRows } from "./memories.ts";
 import { EventLine, Line } from "./pack-format.ts";
-import { NEWER, partsIn, partsOf, putLog, putRest, putRow } from "./store.ts";
+import { NEWER, partsIn, partsOf, putLog, putRest } from "./store.ts";
 import { put, remakeTables } from "./tables.ts";
 
 /** What is known of a session that has no readable head. */
@@ -104,10 +105,9 @@ function mendLog(
 function mendMemory(sql: SqlStorage): { rows: Row[]; last: number; lost: number } {
   const pairs = pairing();
   const rows: Row[] = [];
-  const query = "SELECT id, memory, kind, json FROM memory ORDER BY id";
-  const held = sql.exec(query).toArray() as unknown as Row[];
-  let lost = 0;
-  for (const row of held) {
+  const stored = storedRows(sql);
+  let { lost } = stored;
+  for (const row of stored.rows) {
     const { id, memory, kind, json } = row;
     const fits = Line.safeParse({
       type: "memory",

@@ -14,6 +14,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     "CREATE TABLE rests (upto INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT",
     "CREATE TABLE shares (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT",
   ],
+  // The messages that came with a commit's events; what older programs stored stays in `memory`.
+  ["ALTER TABLE log ADD COLUMN rows TEXT"],
 ];
 
 /** How far the tables of today are; a release that raises it saves sessions anew (scripts/save-sessions.ts). */

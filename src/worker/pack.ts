@@ -1,7 +1,7 @@
 /**
  * A session on its way out, as lines (pack-format.ts): for an export, and for a fork, which is the same with its secrets.
  *
- * K1  It is made as it is read: of a session of any size, a page of rows at a time is held.
+ * K1  It is made as it is read: of a log and of files of any size a page is held at a time; memories are loaded whole.
  * K2  It holds the log and the memories as they stood at a resting point; settings and files as they are now.
  */
 import type { Event } from "../core/events.ts";
@@ -69,13 +69,8 @@ function* events({ store }: Engine, rest: Rest): Generator<string> {
 }
 
 function* memories({ store }: Engine, rest: Rest): Generator<string> {
-  for (let after = 0; ; ) {
-    const page = store.rowsAfter(after, rest.row);
-    if (page.length === 0) return;
-    for (const { id, memory, kind, json } of page) {
-      yield `{"type":"memory","id":${id},"memory":"${memory}","kind":"${kind}","message":${json}}`;
-      after = id;
-    }
+  for (const { id, memory, kind, json } of store.rowsUpTo(rest.row)) {
+    yield `{"type":"memory","id":${id},"memory":"${memory}","kind":"${kind}","message":${json}}`;
   }
 }
 

@@ -163,6 +163,11 @@ export class SessionObject extends DurableObject<Bindings> {
     return this.#for(engine.store.session().owner, act);
   }
 
+  /** What is due is the lifecycle's, but for a look at work that goes on. */
+  override async alarm(): Promise<void> {
+    if (!(await this.#host.looked())) await this.lifecycle.alarm();
+  }
+
   /** Its lines, as they are now, without secrets. */
   async pack(owner: string): Promise<Answer<ReadableStream<Uint8Array>>> {
     return this.#for(owner, (e) => yes(pack(e, restOf(e.store.session()), false)));

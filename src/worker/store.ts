@@ -1,20 +1,21 @@
 /**
  * One session in its object's SQLite.
  *
- * W1  An outcome is one transaction: changed parts of the head, new memory rows, one log row with its events.
+ * W1  An outcome is one transaction: changed parts of the head, and one log row with its events and its messages.
  * W2  Opening reads the head alone, whatever the length of the log.
  * W3  The tables are made by `create` (tables.ts); looking for a session that is not there writes nothing.
  * W4  Every value stays below SQLite's 2 MiB: texts were bounded on their way in, and a log row is split.
  */
 
 import { isFull } from "../adapters/files/sql.ts";
-import { type Event, ROLES } from "../core/events.ts";
+import type { Event } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { MemoryName, Row } from "../core/memory.ts";
 import type { Change, ClientMark, Refusal, Store } from "../core/ports.ts";
 import { type Rest, restOf } from "../core/rest.ts";
 import { COLD_PARTS, type Session, upgrade } from "../core/session.ts";
-import { checkRows, countIn, Damaged, eventsIn, headOf, markOf } from "./damage.ts";
+import { countIn, Damaged, eventsIn, headOf, markOf } from "./damage.ts";
+import { Memories, packedRows, putRow } from "./memories.ts";
 import { makeTables, migrate, put } from "./tables.ts";
 
 type Part = "state" | (typeof COLD_PARTS)[number];
@@ -32,7 +33,7 @@ export const partsIn = (sql: SqlStorage): { part: string; json: string }[] =>
 export class SessionStore implements Store {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
-  readonly #memories = new Map<MemoryName, Row[]>();
+  readonly #memories: Memories;
   #session: Session;
   /** Called after each commit, once it is durable, with the session before it. */
   onCommit: (change: Change, before: Session) => void = () => {};
@@ -40,6 +41,7 @@ export class SessionStore implements Store {
   private constructor(storage: DurableObjectStorage, session: Session) {
     this.#storage = storage;
     this.#sql = storage.sql;
+    this.#memories = new Memories(storage.sql);
     this.#session = session;
   }
 
@@ -61,7 +63,8 @@ export class SessionStore implements Store {
     storage.transactionSync(() => {
       makeTables(storage);
       for (const [part, value] of Object.entries(partsOf(session))) {
-        put(storage.sql, part, value);
+        // What is empty is written when it is not, for the first time. Settings always: they tell a lost state from none.
+        if (part === "settings" || !isEmpty(value)) put(storage.sql, part, value);
       }
     });
     return new SessionStore(storage, session);
@@ -80,7 +83,7 @@ export class SessionStore implements Store {
       throw /SQLITE_CONSTRAINT/.test(String(error)) ? new Damaged("rows beyond the head") : error;
     }
     this.#session = change.session;
-    for (const row of change.rows) this.#cache(row);
+    this.#memories.add(change.rows);
     this.onCommit(change, before);
   }
 
@@ -90,8 +93,9 @@ export class SessionStore implements Store {
     for (const part of COLD_PARTS) {
       if (session[part] !== before[part]) put(this.#sql, part, parts[part]);
     }
-    for (const row of rows) putRow(this.#sql, row);
-    putLog(this.#sql, events);
+    const packed = events.length > 0 ? packedRows(rows) : null;
+    putLog(this.#sql, events, packed);
+    if (packed === null) for (const row of rows) putRow(this.#sql, row);
     if (client) {
       const { id, ...mark } = client;
       this.#sql.exec("INSERT INTO client_ids (id, json) VALUES (?, ?)", id, JSON.stringify(mark));
@@ -100,44 +104,19 @@ export class SessionStore implements Store {
     if (events.some((e) => e.event === "done")) putRest(this.#sql, restOf(session));
   }
 
-  #cache(row: Row): void {
-    const held = this.#memories.get(row.memory);
-    if (!held) return;
-    // A result may come after a later one of its reply; its number says where it belongs.
-    let at = held.length;
-    while (at > 0 && (held[at - 1] as Row).id > row.id) at--;
-    held.splice(at, 0, row);
-  }
-
   refusal(error: unknown): Refusal | null {
     if (isFull(error)) return "full";
     return /SQLITE_TOOBIG|string or blob too big/i.test(String(error)) ? "too_large" : null;
   }
-  fits(memory: MemoryName): boolean {
-    if (this.#memories.has(memory)) return true;
-    const query = "SELECT coalesce(sum(length(json)), 0) AS chars FROM memory WHERE memory = ?";
-    return this.#sql.exec<{ chars: number }>(query, memory).one().chars <= LIMITS.memoryChars;
+  fits(): boolean {
+    return this.#memories.fit();
   }
   rows(memory: MemoryName): readonly Row[] {
-    let held = this.#memories.get(memory);
-    if (!held) {
-      const query =
-        "SELECT id, memory, kind, json, json_valid(json) AS sound FROM memory WHERE memory = ? ORDER BY id";
-      const rows = this.#sql.exec(query, memory).toArray() as unknown as (Row & {
-        sound: number;
-      })[];
-      checkRows(rows);
-      held = rows.map(({ sound: _, ...row }) => row);
-      this.#memories.set(memory, held);
-    }
-    return held;
+    return this.#memories.of(memory, this.#session.row);
   }
-
-  /** Some rows of all memories after a row, in order, up to a last one. Not cached. */
-  rowsAfter(after: number, last: number): Row[] {
-    const query =
-      "SELECT id, memory, kind, json FROM memory WHERE id > ? AND id <= ? ORDER BY id LIMIT 16";
-    return this.#sql.exec(query, after, last).toArray() as unknown as Row[];
+  /** The messages of all memories up to a last one, in order. */
+  rowsUpTo(last: number): Row[] {
+    return this.#memories.all(this.#session.row).filter(({ id }) => id <= last);
   }
 
   /** The resting point of the turn whose last event this is. */
@@ -228,7 +207,7 @@ export class SessionStore implements Store {
       this.#sql.exec(`SELECT 1 FROM ${table} WHERE NOT json_valid(${text}) LIMIT 1`).toArray();
     if (bad("log", "'[' || json || ']'").length > 0) throw new Damaged("an event");
     for (const _ of this.log(0));
-    for (const memory of ROLES) if (!this.#memories.has(memory)) this.rows(memory);
+    this.#memories.all(this.#session.row);
   }
 }
 
@@ -239,20 +218,15 @@ export const putRest = (sql: SqlStorage, rest: Rest): void => {
     JSON.stringify(rest),
   );
 };
-export const putLog = (sql: SqlStorage, events: Event[]): void => {
-  for (const { seq, json } of logRows(events)) {
-    sql.exec("INSERT INTO log (first_seq, json) VALUES (?, ?)", seq, json);
+/** `packed`: the messages that came with the events. */
+export const putLog = (sql: SqlStorage, events: Event[], packed: string | null = null): void => {
+  for (const [i, { seq, json }] of logRows(events).entries()) {
+    const query = "INSERT INTO log (first_seq, json, rows) VALUES (?, ?, ?)";
+    sql.exec(query, seq, json, i === 0 ? packed : null);
   }
 };
-export const putRow = (sql: SqlStorage, row: Row): void => {
-  sql.exec(
-    "INSERT INTO memory (id, memory, kind, json) VALUES (?, ?, ?, ?)",
-    row.id,
-    row.memory,
-    row.kind,
-    row.json,
-  );
-};
+const isEmpty = (value: unknown): boolean =>
+  value === null || (Array.isArray(value) && value.length === 0);
 
 /** Parts that the program which stored it did not know are absent. */
 const pick = (held: Record<string, unknown>) =>

@@ -22,7 +22,10 @@ export function migrate(storage: DurableObjectStorage, from: number): void {
 
 /** For a session whose own word on its tables cannot be read: they say themselves how far they are. */
 export function remakeTables(storage: DurableObjectStorage): void {
-  const rests = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'rests'").toArray();
-  migrate(storage, rests.length === 0 ? 1 : MIGRATIONS.length);
+  const has = (query: string) => storage.sql.exec(query).toArray().length > 0;
+  const rests = has("SELECT 1 FROM sqlite_master WHERE name = 'rests'");
+  const rows = has("SELECT 1 FROM pragma_table_info('log') WHERE name = 'rows'");
+  const made = rows ? MIGRATIONS.length : rests ? 2 : 1;
+  migrate(storage, made);
   put(storage.sql, "migration", MIGRATIONS.length);
 }

@@ -16,10 +16,11 @@ import type { Session } from "../core/session.ts";
 import { localeOf, words } from "../core/text.ts";
 import { ROOT, resolvePath } from "../tools/paths.ts";
 import { SESSION_ID } from "./ids.ts";
+import { putRow } from "./memories.ts";
 import { EventLine, FORMAT, Header, Line } from "./pack-format.ts";
 import { problem } from "./problem.ts";
 import { fromOutside } from "./secrets.ts";
-import { putLog, putRest, putRow, SessionStore } from "./store.ts";
+import { putLog, putRest, SessionStore } from "./store.ts";
 import { makeTables, put } from "./tables.ts";
 import { parseJson } from "./validate.ts";
 

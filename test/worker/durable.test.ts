@@ -1,5 +1,10 @@
 /** Waiting costs nothing, and nothing is lost by it: evictions, alarms, jobs, stored times. */
-import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
+import {
+  abortAllDurableObjects,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
 import { describe, expect } from "vitest";
 import { Client, it, until } from "./support/client.ts";
 import { atRest, peek, pending, ring } from "./support/crash.ts";
@@ -163,6 +168,44 @@ describe("A08: while it works", () => {
     expect(c.model.asked[1]?.raw).toBe(c.model.asked[0]?.raw);
     expect((await c.of("message")).map((m) => m.content)).toEqual(["Hi", "The whole"]);
     await atRest(c);
+  });
+
+  it("a look after it writes no job, and the next one revives what died meanwhile", async () => {
+    const held = new Held();
+    const c = await Client.create([held], { mode: "chat" });
+    await c.say("Hi");
+    await until(() => expect(c.model.asked).toHaveLength(1));
+    expect(await ring(c)).toBe(true);
+    const { alarm, jobs } = await pending(c);
+    expect(alarm).toBeGreaterThan(Date.now());
+    // As overdue as it was before.
+    expect(jobs).toEqual([0]);
+    expect(c.model.asked).toHaveLength(1);
+    await abortAllDurableObjects();
+    held.say("The whole");
+    held.end();
+    expect(await runDurableObjectAlarm(c.stub)).toBe(true);
+    await until(async () => expect((await peek(c)).status).toBe("completed"));
+    expect(c.model.asked).toHaveLength(2);
+    await atRest(c);
+  });
+
+  it("another job that is due meanwhile is not put off by a look", async () => {
+    const held = new Held();
+    const c = await Client.create([held], { mode: "chat" });
+    await c.say("Hi");
+    await until(() => expect(c.model.asked).toHaveLength(1));
+    await runInDurableObject(c.stub, (o) =>
+      o.lifecycle.jobs.push({ id: "expire", fn: "expire", time: 1 }),
+    );
+    expect(await ring(c)).toBe(true);
+    // Both were run: one that is not to expire is gone, the wake job has its next time.
+    const { jobs } = await pending(c);
+    expect(jobs).toHaveLength(1);
+    expect(jobs[0]).toBeGreaterThan(Date.now());
+    held.say("Hello");
+    held.end();
+    await c.status("completed");
   });
 
   it("restarts without progress are capped, and the next message works", async () => {

@@ -2,14 +2,13 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect } from "vitest";
 import { Client, failureOf, it, until } from "./support/client.ts";
-import { forkOf, listed, stubOf } from "./support/copies.ts";
+import { forkOf, listed, MEMORY, stubOf } from "./support/copies.ts";
 import { askUser, complete, plan, shell, text, write } from "./support/replies.ts";
 import { Held } from "./support/upstream.ts";
 
 const task = (path: string, content: string) => [plan("a"), write(path, content), complete()];
 const rows = (id: string, query: string) =>
   runInDurableObject(stubOf(id), (_, { storage }) => storage.sql.exec(query).toArray());
-const MEMORY = "SELECT id, memory, kind, json FROM memory ORDER BY id";
 
 async function worked() {
   const c = await Client.create([...task("a.txt", "one"), ...task("b.txt", "two")]);

@@ -197,7 +197,7 @@ describe("a memory that is too large to be loaded", () => {
       for (let i = 0; i < rows; i++) {
         sql.exec(
           `INSERT INTO memory (id, memory, kind, json)
-           SELECT max(id) + 1, 'assistant', 'said', '{"role":"user","content":"' || replace(hex(zeroblob(500000)), '0', 'x') || '"}' FROM memory`,
+           SELECT 100 + count(*), 'assistant', 'said', '{"role":"user","content":"' || replace(hex(zeroblob(500000)), '0', 'x') || '"}' FROM memory`,
         );
       }
       sql.exec(

@@ -2,7 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect } from "vitest";
 import { Client, failureOf, it, until } from "./support/client.ts";
-import { adopt, bring, exported, listed, stubOf } from "./support/copies.ts";
+import { adopt, bring, exported, listed, MEMORY, stubOf } from "./support/copies.ts";
 import { askUser, complete, deliver, plan, review, text, write } from "./support/replies.ts";
 import { Held } from "./support/upstream.ts";
 
@@ -13,7 +13,6 @@ const linesIn = (pack: string): Line[] =>
     .split("\n")
     .map((line) => JSON.parse(line) as Line);
 const packed = (lines: unknown[]) => lines.map((l) => JSON.stringify(l)).join("\n");
-const MEMORY = "SELECT id, memory, kind, json FROM memory ORDER BY id";
 const rows = (id: string, query: string) =>
   runInDurableObject(stubOf(id), (_, { storage }) => storage.sql.exec(query).toArray());
 

@@ -8,7 +8,7 @@ import { describe, expect, vi } from "vitest";
 import type { Event } from "../../src/core/events.ts";
 import { failed, McpScript, text as said } from "../support/mcp-script.ts";
 import { api, Client, it, until, useVars } from "./support/client.ts";
-import { exported } from "./support/copies.ts";
+import { exported, MEMORY } from "./support/copies.ts";
 import { ring } from "./support/crash.ts";
 import { call, complete, plan, shell, text, write } from "./support/replies.ts";
 import { scripted, serveAt, serveMcp } from "./support/upstream.ts";
@@ -266,8 +266,8 @@ describe("a secret that is planted", () => {
     await c.status("completed");
     stop();
     const rows = await runInDurableObject(env.SESSION.getByName(c.id), (_, { storage }) =>
-      ["log", "memory"].flatMap((table) =>
-        storage.sql.exec<{ json: string }>(`SELECT json FROM ${table}`).toArray(),
+      ["SELECT json FROM log", `SELECT json FROM (${MEMORY})`].flatMap((query) =>
+        storage.sql.exec<{ json: string }>(query).toArray(),
       ),
     );
     expect(rows.length).toBeGreaterThan(5);

@@ -5,7 +5,7 @@ import { describe, expect } from "vitest";
 import type { SessionView, TurnResult } from "../../src/core/wire.ts";
 import { childId } from "../../src/worker/children.ts";
 import type { SessionObject } from "../../src/worker/session.ts";
-import { api, Client, failureOf, it, until, useVars } from "./support/client.ts";
+import { api, Client, failureOf, it, openSocket, until, useVars } from "./support/client.ts";
 import { atRest, pending, ring } from "./support/crash.ts";
 import { answer, call, complete, delegate, plan, write } from "./support/replies.ts";
 import { specialist } from "./support/specialist.ts";
@@ -154,6 +154,9 @@ describe("what a specialist spends", () => {
     const c = await Client.create([plan("a"), delegate()]);
     const result = turn(c, { text: "Do it" });
     await until(() => expect(model.asked).toHaveLength(2));
+    // Whoever joins the specialist gets what it has said so far, and so has its parent by then.
+    const call = (await c.of("tool")).find((t) => t.function.startsWith("delegate"));
+    await openSocket(`/api/sessions/${await childId(c.id, call?.tool_call_id ?? "")}/ws`);
     await c.stop();
     const { outcome, usage } = await result;
     expect(outcome).toBe("stopped");

@@ -34,3 +34,8 @@ export async function listed(query = "limit=200", headers: Record<string, string
 }
 
 export const stubOf = (id: string) => env.SESSION.getByName(id);
+
+/** Every message of a session's memories in order, wherever it is stored, as a query of its tables. */
+export const MEMORY = `SELECT id, memory, kind, json FROM memory
+  UNION ALL SELECT one.value ->> 0, one.value ->> 1, one.value ->> 2, one.value ->> 3
+  FROM log, json_each(log.rows) AS one ORDER BY 1`;

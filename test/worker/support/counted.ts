@@ -20,7 +20,7 @@ export class SessionObject extends Session {
   }
   override async alarm(): Promise<void> {
     rang(this.ctx);
-    await this.lifecycle.alarm();
+    await super.alarm();
   }
   override async webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): Promise<void> {
     bill.socket_messages += 1;
