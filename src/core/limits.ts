@@ -99,8 +99,10 @@ export const LIMITS = {
   pageChars: 8 * 1024 * 1024,
   /** Characters of live text that whoever joins mid-stream is told. */
   liveChars: 128 * 1024,
-  /** Milliseconds between two joined live frames. */
+  /** Milliseconds between two joined live frames, and between those to a crowd of sockets: each one costs. */
   liveMs: 33,
+  crowd: 32,
+  crowdMs: 100,
   /** An import, bytes; one line of it, characters. */
   importBytes: 25 * 1024 * 1024,
   lineChars: 4 * 1024 * 1024,

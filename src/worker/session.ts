@@ -199,11 +199,11 @@ export class SessionObject extends DurableObject<Bindings> {
     const query = new URL(request.url).searchParams;
     const { 0: client, 1: server } = new WebSocketPair();
     const on = (name: string) => query.get(name) !== "0";
-    const attachment = { live: on("live"), attends: on("attends") };
+    const how = { wants: on("live") ? "live" : "stored", attends: on("attends") } as const;
     const attached = await this.#with(owner, (engine, own) => {
       // To the end in one step: nothing falls between replay and live.
       const { opening, after } = openingOf(engine.store, this.#view(engine, own), query);
-      this.#host.sockets.attach(server, attachment, opening, engine.store, after);
+      this.#host.sockets.attach(server, how, opening, engine.store, after);
       return yes(null);
     });
     if (attached.ok) return new Response(null, { status: 101, webSocket: client });

@@ -1,5 +1,5 @@
 /**
- * The sockets of one session. They hibernate: what must be known of one stands in its attachment.
+ * The sockets of one session. They hibernate: what must be known of one is its tags, by which the platform finds it.
  *
  * S1  Replay and attach are one synchronous step, so nothing falls between them and nothing comes twice.
  * S2  Stored events are sent after their commit, in order; live frames are joined, the first at once. What a loop does
@@ -16,12 +16,10 @@ import type { SessionStore } from "./store.ts";
 const BATCH_FRAMES = 500;
 const BATCH_CHARS = 128 * 1024;
 
-export interface Attachment {
-  /** It wants live frames; the Worker's own streams do not. */
-  live: boolean;
-  /** A person may be behind it: a client's socket or stream, not a request that only waits for its reply. */
-  attends: boolean;
-}
+/** `live`: it is told everything; `stored`: it wants no live frames, as the Worker's own streams do not. */
+export type Wants = "live" | "stored";
+/** A person may be behind it: a client's socket or stream, not a request that only waits for its reply. */
+const ATTENDS = "attends";
 
 /** Events of a loop at work: bursts of them go out together. */
 const BURSTS: ReadonlySet<Event["event"]> = new Set(["tool", "step", "usage", "nudge"]);
@@ -44,15 +42,13 @@ export class Sockets {
   }
 
   get attended(): boolean {
-    return this.#ctx
-      .getWebSockets()
-      .some((ws) => (ws.deserializeAttachment() as Attachment | null)?.attends !== false);
+    return this.#ctx.getWebSockets(ATTENDS).length > 0;
   }
 
   /** Accepts a socket and brings it up to date. `opening` comes before the replay. */
   attach(
     ws: WebSocket,
-    attachment: Attachment,
+    { wants, attends }: { wants: Wants; attends: boolean },
     opening: ServerFrame[],
     store: SessionStore,
     after: number,
@@ -61,11 +57,10 @@ export class Sockets {
     this.flush();
     // Read before the socket is: a log that cannot be read is mended first.
     const texts = [...replay(store, after)];
-    this.#ctx.acceptWebSocket(ws);
-    ws.serializeAttachment(attachment);
+    this.#ctx.acceptWebSocket(ws, attends ? [wants, ATTENDS] : [wants]);
     for (const frame of opening) send(ws, JSON.stringify(frame));
     for (const text of texts) send(ws, text);
-    if (!attachment.live) return;
+    if (wants !== "live") return;
     for (const frame of this.#soFar.values()) send(ws, JSON.stringify({ type: "live", ...frame }));
   }
 
@@ -89,11 +84,14 @@ export class Sockets {
   /** The first at once, what follows within a short while together. */
   #soon(): void {
     if (this.#timer !== null || this.#pending.length === 0) return;
-    this.flush();
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      this.#soon();
-    }, LIMITS.liveMs);
+    const crowd = this.flush() > LIMITS.crowd;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = null;
+        this.#soon();
+      },
+      crowd ? LIMITS.crowdMs : LIMITS.liveMs,
+    );
   }
 
   #extend(frame: Spoken): void {
@@ -145,23 +143,24 @@ export class Sockets {
     return true;
   }
 
-  /** Sends what waits to be sent. */
-  flush(): void {
-    if (this.#pending.length === 0) return;
+  /** Sends what waits to be sent; tells to how many. */
+  flush(): number {
+    if (this.#pending.length === 0) return 0;
     const pending = this.#pending;
     this.#pending = [];
-    const sockets = this.#ctx.getWebSockets();
-    if (sockets.length === 0) return;
-    const isLive = (ws: WebSocket) =>
-      (ws.deserializeAttachment() as Attachment | null)?.live !== false;
-    const told = pending.map((p) =>
-      typeof p === "string" ? p : JSON.stringify({ type: "live", ...p }),
-    );
-    const stored = pending.filter((p) => typeof p === "string");
-    const [listening, others] = [sockets.filter(isLive), sockets.filter((ws) => !isLive(ws))];
-    for (const text of batches(told)) for (const ws of listening) send(ws, text);
-    if (others.length === 0) return;
-    for (const text of batches(stored)) for (const ws of others) send(ws, text);
+    const those = (wants: Wants) => this.#ctx.getWebSockets(wants);
+    const [listening, others] = [those("live"), those("stored")];
+    if (listening.length > 0) {
+      const told = pending.map((p) =>
+        typeof p === "string" ? p : JSON.stringify({ type: "live", ...p }),
+      );
+      for (const text of batches(told)) for (const ws of listening) send(ws, text);
+    }
+    if (others.length > 0) {
+      const stored = pending.filter((p) => typeof p === "string");
+      for (const text of batches(stored)) for (const ws of others) send(ws, text);
+    }
+    return listening.length + others.length;
   }
 
   /** To whoever listens: what stands in no log. */

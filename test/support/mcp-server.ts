@@ -12,10 +12,11 @@ export class McpServer {
   private constructor() {
     this.server = createServer((req, res) => void this.serve(req, res));
   }
-  static async start(): Promise<McpServer> {
+  /** On a host of its own, nobody else takes the port when it is gone. */
+  static async start(host = "127.0.0.1"): Promise<McpServer> {
     const made = new McpServer();
     await new Promise<void>((resolve) => {
-      made.server.listen(0, "127.0.0.1", resolve);
+      made.server.listen(0, host, resolve);
     });
     return made;
   }
@@ -24,7 +25,8 @@ export class McpServer {
     this.count += 1;
     const path = `/${this.count}/mcp`;
     this.scripts.set(path, script);
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${path}`;
+    const { address, port } = this.server.address() as AddressInfo;
+    return `http://${address}:${port}${path}`;
   }
   async close(): Promise<void> {
     this.server.closeAllConnections();

@@ -384,7 +384,7 @@ describe("M2: what is known of a call that failed", () => {
   });
 
   it("a server that is gone: not done, tried again, and how often is told", async () => {
-    const far = await McpServer.start();
+    const far = await McpServer.start("127.0.0.77");
     const one = at(far.open(script));
     const stored = toolboxOf([one], await listing(one)).toolbox.find((t) => t.tool === "write");
     if (!stored) throw new Error("not listed");
