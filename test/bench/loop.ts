@@ -11,10 +11,14 @@ export const SHORT = 2;
 const TALK: Required<Length> = { steps: 10, deltas: 300 };
 const TALKS = 12;
 
-async function cpuOf(c: Contestant, count: number, length: Length): Promise<number> {
-  const cpu = c.served.cpu();
+interface Cost {
+  cpu: number;
+  wall: number;
+}
+async function costOf(c: Contestant, count: number, length: Length): Promise<Cost> {
+  const [cpu, from] = [c.served.cpu(), performance.now()];
   for (let i = 0; i < count; i++) await c.run(length);
-  return c.served.cpu() - cpu;
+  return { cpu: c.served.cpu() - cpu, wall: performance.now() - from };
 }
 
 /** Each contestant's samples, in turn, so that a machine that grows slower or faster meets all alike. */
@@ -38,12 +42,19 @@ export async function measureSteps(
   calls: number,
 ): Promise<Figure[]> {
   const count = Math.ceil(calls / steps);
+  const walls = new Map(contestants.map(({ name }) => [name, [] as number[]]));
   const taken = await inTurn(contestants, rounds, async (c) => {
-    const short = await cpuOf(c, count, { steps: SHORT });
-    const long = await cpuOf(c, count, { steps });
-    return (long - short) / (count * (steps - SHORT));
+    const short = await costOf(c, count, { steps: SHORT });
+    const long = await costOf(c, count, { steps });
+    const each = (of: keyof Cost) => (long[of] - short[of]) / (count * (steps - SHORT));
+    walls.get(c.name)?.push(each("wall"));
+    return each("cpu");
   });
-  return figuresOf({ section: "CPU of a step", case: `${steps} steps`, unit: "ms" }, taken);
+  const about = { case: `${steps} steps`, unit: "ms" } as const;
+  return [
+    ...figuresOf({ section: "CPU of a step", ...about }, taken),
+    ...figuresOf({ section: "Wall time of a step", ...about }, walls),
+  ];
 }
 
 export async function measureDeltas(
@@ -51,8 +62,8 @@ export async function measureDeltas(
   rounds: number,
 ): Promise<Figure[]> {
   const taken = await inTurn(contestants, rounds, async (c) => {
-    const silent = await cpuOf(c, TALKS, { steps: TALK.steps });
-    const talking = await cpuOf(c, TALKS, TALK);
+    const silent = (await costOf(c, TALKS, { steps: TALK.steps })).cpu;
+    const talking = (await costOf(c, TALKS, TALK)).cpu;
     return ((talking - silent) / (TALKS * TALK.steps * TALK.deltas)) * 1_000;
   });
   return figuresOf({ section: "CPU of a delta", case: "10 × 300", unit: "µs" }, taken);
