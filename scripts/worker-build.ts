@@ -18,6 +18,16 @@ const builtins: Plugin = {
   },
 };
 
+/** As `alias` in wrangler.toml; there it is a prefix, and `zod/v4/core` is another. */
+const oneZod: Plugin = {
+  name: "one-zod",
+  setup(build) {
+    build.onResolve({ filter: /^zod\/v4$/ }, ({ importer, resolveDir, kind }) =>
+      build.resolve("zod", { importer, resolveDir, kind }),
+    );
+  },
+};
+
 /** `out` is a folder; the entry becomes index.mjs in it. */
 export const workerBuild = (entry: string, out: string) =>
   ({
@@ -35,10 +45,8 @@ export const workerBuild = (entry: string, out: string) =>
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
     define: { "process.env.NODE_ENV": '"production"' },
-    // As in wrangler.toml.
-    alias: { "zod/v4": join(root, "node_modules/zod/index.js") },
     loader: { ".md": "text" },
-    plugins: [builtins],
+    plugins: [builtins, oneZod],
     legalComments: "none",
     logLevel: "warning",
   }) as const satisfies BuildOptions;

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import { workerBuild } from "../../scripts/worker-build.ts";
 import { cpuMs, rssBytes } from "./process.ts";
 
@@ -30,7 +30,21 @@ export interface Program {
   state: string;
 }
 
-export const bundle = (entry: string, dir: string) => build(workerBuild(entry, dir));
+/** Cloudflare has this module and the bare runtime has not; the agents SDK imports it, and nothing here sends mail. */
+const email: Plugin = {
+  name: "email",
+  setup(b) {
+    b.onResolve({ filter: /^cloudflare:email$/ }, ({ path }) => ({ path, namespace: "email" }));
+    b.onLoad({ filter: /.*/, namespace: "email" }, () => ({
+      contents: "export class EmailMessage {}",
+    }));
+  },
+};
+
+export function bundle(entry: string, dir: string) {
+  const options = workerBuild(entry, dir);
+  return build({ ...options, plugins: [email, ...options.plugins] });
+}
 
 const text = (value: string): string => JSON.stringify(value);
 
