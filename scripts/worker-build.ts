@@ -2,7 +2,7 @@
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { BuildOptions, Plugin } from "esbuild";
+import type { BuildOptions, Metafile, Plugin } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -27,6 +27,15 @@ const oneZod: Plugin = {
     );
   },
 };
+
+/** An output and all that it imports at once, by their paths in the metafile. */
+export function startOf(outputs: Metafile["outputs"], path: string, seen = new Set<string>()) {
+  seen.add(path);
+  for (const { path: next, kind } of outputs[path]?.imports ?? [])
+    if (kind === "import-statement" && next in outputs && !seen.has(next))
+      startOf(outputs, next, seen);
+  return seen;
+}
 
 /** `out` is a folder; the entry becomes index.mjs in it. */
 export const workerBuild = (entry: string, out: string) =>
