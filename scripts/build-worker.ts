@@ -20,7 +20,9 @@ await rm(join(root, OUT), { recursive: true, force: true });
 const { metafile } = await esbuild.build(workerBuild("src/index.ts", OUT));
 const sizeOf = async (path: string) => gzipSync(await readFile(join(root, path))).length;
 const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
-const first = sum(await Promise.all([...startOf(metafile.outputs, `${OUT}/index.mjs`)].map(sizeOf)));
+const first = sum(
+  await Promise.all([...startOf(metafile.outputs, `${OUT}/index.mjs`)].map(sizeOf)),
+);
 const whole = sum(await Promise.all(Object.keys(metafile.outputs).map(sizeOf)));
 const kib = (bytes: number) => `${Math.round(bytes / 1024)} KiB`;
 console.log(`worker: ${kib(first)} gzipped at the start, ${kib(whole)} in all`);

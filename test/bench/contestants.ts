@@ -42,10 +42,10 @@ export class Programs {
     this.#model = model;
   }
 
-  async #make(name: string, entry: string, program: Omit<Program, "dir" | "state">) {
+  async #make(name: string, entry: string, program: Pick<Program, "objects" | "vars">) {
     const dir = join(this.#folder, name);
-    await bundle(fileURLToPath(new URL(entry, import.meta.url)), dir);
-    return { dir, state: this.state(name), ...program };
+    const start = await bundle(fileURLToPath(new URL(entry, import.meta.url)), dir);
+    return { dir, start, state: this.state(name), ...program };
   }
 
   /** An empty folder for storage, by its name. */
