@@ -14,7 +14,7 @@ export const fileHash = defineTool({
   name: "file_hash",
   toolkit: "file",
   description: "The SHA-256 of a text file, in hexadecimal.",
-  args: z.object({ path: z.string().describe("Path of the file.") }),
+  args: () => z.object({ path: z.string().describe("Path of the file.") }),
   parallelSafe: true,
   effect: false,
   recovery: "rerun",

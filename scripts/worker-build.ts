@@ -2,7 +2,7 @@
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { BuildOptions, Plugin } from "esbuild";
+import type { BuildOptions, Metafile, Plugin } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -17,6 +17,25 @@ const builtins: Plugin = {
     });
   },
 };
+
+/** As `alias` in wrangler.toml; there it is a prefix, and `zod/v4/core` is another. */
+const oneZod: Plugin = {
+  name: "one-zod",
+  setup(build) {
+    build.onResolve({ filter: /^zod\/v4$/ }, ({ importer, resolveDir, kind }) =>
+      build.resolve("zod", { importer, resolveDir, kind }),
+    );
+  },
+};
+
+/** An output and all that it imports at once, by their paths in the metafile. */
+export function startOf(outputs: Metafile["outputs"], path: string, seen = new Set<string>()) {
+  seen.add(path);
+  for (const { path: next, kind } of outputs[path]?.imports ?? [])
+    if (kind === "import-statement" && next in outputs && !seen.has(next))
+      startOf(outputs, next, seen);
+  return seen;
+}
 
 /** `out` is a folder; the entry becomes index.mjs in it. */
 export const workerBuild = (entry: string, out: string) =>
@@ -35,10 +54,8 @@ export const workerBuild = (entry: string, out: string) =>
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
     define: { "process.env.NODE_ENV": '"production"' },
-    // As in wrangler.toml.
-    alias: { "zod/v4": join(root, "node_modules/zod/index.js") },
     loader: { ".md": "text" },
-    plugins: [builtins],
+    plugins: [builtins, oneZod],
     legalComments: "none",
     logLevel: "warning",
   }) as const satisfies BuildOptions;

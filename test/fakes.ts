@@ -218,7 +218,7 @@ function spec(name: string, schema: z.ZodObject, facts: Facts): ToolSpec {
     effect: facts.effect ?? false,
     recovery: facts.recovery ?? "rerun",
     parameters: parameters(),
-    parse: parserOf(shape, parameters),
+    parse: parserOf(() => shape, parameters),
   };
 }
 export const SPECS: ToolSpec[] = [

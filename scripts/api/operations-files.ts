@@ -64,7 +64,7 @@ export const FILES: Operation[] = [
   {
     ...{ method: "get", path: `${shared}/events`, id: "sharedEvents", tag: "links", open: true },
     summary: "Events up to the freeze",
-    query: PageQuery,
+    query: PageQuery.unwrap(),
     replies: { 200: { what: "A page.", schema: "EventPage" } },
     errors: [404],
   },

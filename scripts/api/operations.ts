@@ -25,7 +25,7 @@ const SESSIONS: Operation[] = [
   {
     ...{ method: "get", path: "/api/sessions", id: "listSessions", tag: "sessions" },
     summary: "Your sessions, newest activity first",
-    query: ListQuery,
+    query: ListQuery.unwrap(),
     replies: { 200: { what: "A page of them.", schema: "SessionPage" } },
   },
   {
@@ -134,7 +134,7 @@ const TURNS: Operation[] = [
       accept: "`text/event-stream` for a stream: `id:` is the seq, `event:` the name.",
       "last-event-id": "The cursor of a stream that is taken up again.",
     },
-    query: PageQuery,
+    query: PageQuery.unwrap(),
     replies: { 200: { what: "A page; or the stream.", schema: "EventPage" } },
     errors: GONE,
   },
@@ -142,7 +142,7 @@ const TURNS: Operation[] = [
     ...{ method: "get", path: `${session}/ws`, id: "socket", tag: "turns" },
     summary: "The WebSocket of a session",
     more: "Frames are described in frames.schema.json.",
-    query: PageQuery.omit({ limit: true }),
+    query: PageQuery.unwrap().omit({ limit: true }),
     replies: { 101: { what: "Switched." } },
     errors: [404, 426],
   },
@@ -169,7 +169,7 @@ const OWNER: Operation[] = [
   {
     ...{ method: "get", path: "/api/usage", id: "usage", tag: "owner" },
     summary: "What you have used, by day and model",
-    query: UsageQuery,
+    query: UsageQuery.unwrap(),
     replies: { 200: { what: "The report.", schema: "UsageReport" } },
   },
   {

@@ -9,7 +9,7 @@ import { Count, SessionView, Time } from "./replies.ts";
 import { same } from "./same.ts";
 
 /** A stored event, as it is sent. */
-const [first, ...others] = EventBody.options.map((body) =>
+const [first, ...others] = EventBody.unwrap().options.map((body) =>
   z.object({
     type: z.literal("event"),
     session_id: z.string(),

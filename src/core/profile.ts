@@ -9,30 +9,32 @@
 import * as z from "zod";
 import type { JsonObject } from "./tool.ts";
 
-export const Profile = z.object({
-  /** The strongest level that may be sent: named → required → auto → none (the field is not sent). */
-  toolChoice: z.enum(["named", "required", "auto", "none"]),
-  parallelToolCalls: z.enum(["send-true", "omit"]),
-  /** What stands as `content` beside tool calls when the model said nothing. */
-  emptyContent: z.enum(["null", "empty", "omit"]),
-  /** The field in which reasoning is sent back; `none`: never. */
-  reasoning: z.enum(["none", "reasoning_content", "reasoning"]),
-  /** Asks for usage in the stream (`stream_options`). */
-  streamUsage: z.boolean(),
-  maxTokensField: z.enum(["max_tokens", "max_completion_tokens"]).nullable(),
-  /** null: no cap is sent. */
-  maxTokens: z.int().positive().nullable(),
-  /** Strict function calling, for tools whose schema allows it. */
-  strict: z.boolean(),
-  /** How tool schemas are written: see dialect.ts. */
-  dialect: z.enum(["openai", "gemini", "plain"]),
-  /** A system message may stand after the first message. */
-  systemMidway: z.boolean(),
-  /** Call ids as they are, or brought to nine letters and digits. */
-  callIds: z.enum(["own", "nine"]),
-  /** More fields of the request's body; those that the harness sets itself are ignored. */
-  extraBody: z.record(z.string(), z.unknown()),
-});
+export const Profile = z.lazy(() =>
+  z.object({
+    /** The strongest level that may be sent: named → required → auto → none (the field is not sent). */
+    toolChoice: z.enum(["named", "required", "auto", "none"]),
+    parallelToolCalls: z.enum(["send-true", "omit"]),
+    /** What stands as `content` beside tool calls when the model said nothing. */
+    emptyContent: z.enum(["null", "empty", "omit"]),
+    /** The field in which reasoning is sent back; `none`: never. */
+    reasoning: z.enum(["none", "reasoning_content", "reasoning"]),
+    /** Asks for usage in the stream (`stream_options`). */
+    streamUsage: z.boolean(),
+    maxTokensField: z.enum(["max_tokens", "max_completion_tokens"]).nullable(),
+    /** null: no cap is sent. */
+    maxTokens: z.int().positive().nullable(),
+    /** Strict function calling, for tools whose schema allows it. */
+    strict: z.boolean(),
+    /** How tool schemas are written: see dialect.ts. */
+    dialect: z.enum(["openai", "gemini", "plain"]),
+    /** A system message may stand after the first message. */
+    systemMidway: z.boolean(),
+    /** Call ids as they are, or brought to nine letters and digits. */
+    callIds: z.enum(["own", "nine"]),
+    /** More fields of the request's body; those that the harness sets itself are ignored. */
+    extraBody: z.record(z.string(), z.unknown()),
+  }),
+);
 export type Profile = z.infer<typeof Profile>;
 
 /** A profile that shrank, and for what: nothing is given up twice. */
@@ -44,7 +46,9 @@ export interface Learned {
 export type Dialect = Profile["dialect"];
 
 /** What a deployment states about an endpoint: a preset by name, and fields that differ from it. */
-export const ProfileLayer = Profile.partial().extend({ preset: z.string() }).partial();
+export const ProfileLayer = z.lazy(() =>
+  Profile.unwrap().partial().extend({ preset: z.string() }).partial(),
+);
 export type ProfileLayer = z.infer<typeof ProfileLayer>;
 
 /** What a refusal was about. */

@@ -51,7 +51,7 @@ export const SettingsView = z.object({
   limits: Limits,
   budget: Budget,
   prices: z.record(z.string(), Price),
-  harness: Harness.extend({ compact: Harness.shape.compact.required() }),
+  harness: Harness.unwrap().extend({ compact: Harness.unwrap().shape.compact.required() }),
   roles: z.object({
     planner: RoleSettings,
     executor: RoleSettings,

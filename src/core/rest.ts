@@ -9,37 +9,46 @@ import { Step } from "./events.ts";
 import { LIMITS } from "./limits.ts";
 import { MODES, type NewSession, newSession, type Session } from "./session.ts";
 
-const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
-const Text = z.string().max(4 * LIMITS.rowChars);
-const Boundary = z.object({ phase: Count.max(9), before: Count, tight: Count, tokens: Count });
-const Plan = z
-  .object({
-    title: Text,
-    goal: Text,
-    language: z.string().max(100),
-    success_criteria: z.array(Text).max(200),
-    steps: z.array(Step).max(500),
-  })
-  // It is one value in SQLite.
-  .refine((plan) => JSON.stringify(plan).length <= LIMITS.rowChars, "is too large");
+const Count = () => z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+const Text = () => z.string().max(4 * LIMITS.rowChars);
+const Boundary = () =>
+  z.object({ phase: Count().max(9), before: Count(), tight: Count(), tokens: Count() });
+const Plan = () =>
+  z
+    .object({
+      title: Text(),
+      goal: Text(),
+      language: z.string().max(100),
+      success_criteria: z.array(Text()).max(200),
+      steps: z.array(Step).max(500),
+    })
+    // It is one value in SQLite.
+    .refine((plan) => JSON.stringify(plan).length <= LIMITS.rowChars, "is too large");
 
-export const Rest = z.object({
-  /** Last event that belongs to it. */
-  upto: Count,
-  /** Last memory row that belongs to it. */
-  row: Count,
-  run: Count,
-  mode: z.enum(MODES),
-  status: z.enum(["idle", "completed", "failed", "stopped"]),
-  title: z.string().max(LIMITS.titleChars * 2),
-  titled: z.boolean().default(false),
-  preview: z.string().max(1_000).default(""),
-  plan: Plan.nullable(),
-  compacted: z
-    .object({ planner: Boundary, executor: Boundary, reviewer: Boundary, assistant: Boundary })
-    .partial()
-    .default({}),
-});
+export const Rest = z.lazy(() =>
+  z.object({
+    /** Last event that belongs to it. */
+    upto: Count(),
+    /** Last memory row that belongs to it. */
+    row: Count(),
+    run: Count(),
+    mode: z.enum(MODES),
+    status: z.enum(["idle", "completed", "failed", "stopped"]),
+    title: z.string().max(LIMITS.titleChars * 2),
+    titled: z.boolean().default(false),
+    preview: z.string().max(1_000).default(""),
+    plan: Plan().nullable(),
+    compacted: z
+      .object({
+        planner: Boundary(),
+        executor: Boundary(),
+        reviewer: Boundary(),
+        assistant: Boundary(),
+      })
+      .partial()
+      .default({}),
+  }),
+);
 export type Rest = z.infer<typeof Rest>;
 
 /** Of a session that is in a turn, it is what would be left if the turn were stopped now. */

@@ -4,7 +4,7 @@
  * J1  The JSON Schema is plain: no `$schema`, no `additionalProperties`, no bounds that only say "integer".
  * J2  Unknown fields are dropped; null counts as absent. Nothing here throws.
  * J3  An error is written for a model: which field, which rule, and all fields of the tool.
- * J4  A JSON Schema is made when it is first asked for: a Worker that starts shows no tools yet.
+ * J4  A schema is made when it is first used: a Worker that starts shows no tools yet, and checks nothing.
  */
 import * as z from "zod";
 import type { JsonObject, Parsed } from "./tool.ts";
@@ -28,22 +28,27 @@ function strip(node: unknown): unknown {
   return Object.fromEntries(kept.map(([key, value]) => [key, strip(value)]));
 }
 
-/** JSON Schema of an object schema, `type: "object"`: the same object at every call. */
-export function parametersOf(schema: () => z.ZodObject): () => JsonObject {
-  let made: JsonObject | undefined;
-  return () => (made ??= strip(z.toJSONSchema(schema(), { io: "input" })) as JsonObject);
+/** What is made at the first call, and the same at every other. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
+
+/** JSON Schema of an object schema, `type: "object"`: the same object at every call. */
+export const parametersOf = (schema: () => z.ZodObject): (() => JsonObject) =>
+  once(() => strip(z.toJSONSchema(schema(), { io: "input" })) as JsonObject);
 
 const withoutNulls = (raw: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
 
 /** `parameters`: what the model was shown; the error names its fields. */
 export function parserOf<S extends z.ZodObject>(
-  schema: S,
+  schema: () => S,
   parameters: () => JsonObject,
 ): (args: JsonObject) => Parsed<z.output<S>> {
+  const made = once(schema);
   return (args) => {
-    const parsed = schema.safeParse(withoutNulls(args));
+    const parsed = made().safeParse(withoutNulls(args));
     return parsed.success
       ? { ok: true, value: parsed.data }
       : { ok: false, error: explain(parameters(), parsed.error) };

@@ -52,28 +52,31 @@ function split(raw: unknown, depth = 0): { stated: unknown; cleared: Cleared } {
   return { stated: Object.fromEntries(stated), cleared: Object.fromEntries(cleared) };
 }
 
-const Change = z
-  .unknown()
-  .describe("Like `SettingsBody`, with null where what was stated is to be taken back.");
-export const SettingsPatchBody = Change.transform((raw, context): LayerChange => {
-  const { stated, cleared } = split(raw);
-  const parsed = SettingsBody.safeParse(stated);
-  if (parsed.success) return { stated: parsed.data, cleared };
-  for (const issue of parsed.error.issues) {
-    const { path, message } = issue;
-    const params = issue.code === "custom" ? { params: issue.params } : {};
-    context.addIssue({ code: "custom", path, message, ...params });
-  }
-  return z.NEVER;
-});
+const Change = () =>
+  z.unknown().describe("Like `SettingsBody`, with null where what was stated is to be taken back.");
+export const SettingsPatchBody = z.lazy(() =>
+  Change().transform((raw, context): LayerChange => {
+    const { stated, cleared } = split(raw);
+    const parsed = SettingsBody.safeParse(stated);
+    if (parsed.success) return { stated: parsed.data, cleared };
+    for (const issue of parsed.error.issues) {
+      const { path, message } = issue;
+      const params = issue.code === "custom" ? { params: issue.params } : {};
+      context.addIssue({ code: "custom", path, message, ...params });
+    }
+    return z.NEVER;
+  }),
+);
 
-export const PatchBody = z.object({
-  title: z.string().max(500).optional(),
-  pinned: z.boolean().optional(),
-  settings: SettingsPatchBody.optional(),
-  /** Names this session from now on, whichever it named before. */
-  key: z.string().min(1).max(500).optional(),
-});
+export const PatchBody = z.lazy(() =>
+  z.object({
+    title: z.string().max(500).optional(),
+    pinned: z.boolean().optional(),
+    settings: SettingsPatchBody.optional(),
+    /** Names this session from now on, whichever it named before. */
+    key: z.string().min(1).max(500).optional(),
+  }),
+);
 export type PatchBody = z.infer<typeof PatchBody>;
 
 /** The layer without what was taken back. */

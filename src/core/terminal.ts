@@ -9,69 +9,73 @@ import { parametersOf, parserOf } from "./schema.ts";
 import type { ToolFacts, ToolSpec } from "./tool.ts";
 
 // Models like to number steps: an id of any kind becomes text.
-const StepDraft = z.object({ id: z.coerce.string(), description: z.string().min(1) });
+const StepDraft = () => z.object({ id: z.coerce.string(), description: z.string().min(1) });
 /** What people are to read says something. */
-const Said = z.string().refine((t) => t.trim() !== "", "must not be blank");
-const Attachments = z
-  .array(z.string())
-  .optional()
-  .describe("Paths of files under /workspace to hand over.");
+const Said = () => z.string().refine((t) => t.trim() !== "", "must not be blank");
+const Attachments = () =>
+  z.array(z.string()).optional().describe("Paths of files under /workspace to hand over.");
 
 const SCHEMAS = {
-  create_plan: z.object({
-    message: z
-      .string()
-      .min(1)
-      .describe("What you tell the user now: how you will go about it, or the answer itself."),
-    language: z.string().min(1).describe("The user's language, as a code: en, zh, de …"),
-    // Without one, the first words of the message will do.
-    title: z.string().catch("").describe("A few words that name the task."),
-    goal: z
-      .string()
-      .describe("What will be true when all is done; empty when there is nothing to do."),
-    success_criteria: z
-      .array(z.string())
-      .optional()
-      .describe("How one can tell that the goal is reached."),
-    steps: z.array(StepDraft).describe("The steps in order; empty when no work is needed."),
-  }),
-  update_plan: z.object({
-    steps: z
-      .array(StepDraft)
-      .describe("Only what is still to be done, in order; empty to drop the rest."),
-  }),
-  complete_step: z.object({
-    success: z.boolean().describe("Whether the step's aim was reached and checked."),
-    result: z.string().describe("What came out, for the user; on failure: why."),
-    attachments: Attachments,
-  }),
-  deliver_result: z.object({
-    message: Said.describe("The final answer to the user."),
-    attachments: Attachments,
-  }),
-  submit_review: z.object({
-    verdict: z.enum(["pass", "fail"]).describe("Whether the goal is reached."),
-    score: z.coerce.number().describe("How well, from 0 to 10."),
-    issues: z
-      .array(z.string())
-      .optional()
-      .describe("What is not met, each so that someone can act on it; empty on a pass."),
-    // An action that is not there is taken for the safer one; on a pass none is needed.
-    next_action: z
-      .enum(["none", "replan", "retry_actor"])
-      .catch("replan")
-      .optional()
-      .describe(
-        "none on a pass. retry_actor: the work needs mending. replan: the plan itself does not lead to the goal.",
-      ),
-  }),
-  agent_response: z.object({
-    text: Said.describe("Your answer to the user."),
-  }),
+  create_plan: () =>
+    z.object({
+      message: z
+        .string()
+        .min(1)
+        .describe("What you tell the user now: how you will go about it, or the answer itself."),
+      language: z.string().min(1).describe("The user's language, as a code: en, zh, de …"),
+      // Without one, the first words of the message will do.
+      title: z.string().catch("").describe("A few words that name the task."),
+      goal: z
+        .string()
+        .describe("What will be true when all is done; empty when there is nothing to do."),
+      success_criteria: z
+        .array(z.string())
+        .optional()
+        .describe("How one can tell that the goal is reached."),
+      steps: z.array(StepDraft()).describe("The steps in order; empty when no work is needed."),
+    }),
+  update_plan: () =>
+    z.object({
+      steps: z
+        .array(StepDraft())
+        .describe("Only what is still to be done, in order; empty to drop the rest."),
+    }),
+  complete_step: () =>
+    z.object({
+      success: z.boolean().describe("Whether the step's aim was reached and checked."),
+      result: z.string().describe("What came out, for the user; on failure: why."),
+      attachments: Attachments(),
+    }),
+  deliver_result: () =>
+    z.object({
+      message: Said().describe("The final answer to the user."),
+      attachments: Attachments(),
+    }),
+  submit_review: () =>
+    z.object({
+      verdict: z.enum(["pass", "fail"]).describe("Whether the goal is reached."),
+      score: z.coerce.number().describe("How well, from 0 to 10."),
+      issues: z
+        .array(z.string())
+        .optional()
+        .describe("What is not met, each so that someone can act on it; empty on a pass."),
+      // An action that is not there is taken for the safer one; on a pass none is needed.
+      next_action: z
+        .enum(["none", "replan", "retry_actor"])
+        .catch("replan")
+        .optional()
+        .describe(
+          "none on a pass. retry_actor: the work needs mending. replan: the plan itself does not lead to the goal.",
+        ),
+    }),
+  agent_response: () =>
+    z.object({
+      text: Said().describe("Your answer to the user."),
+    }),
 } as const;
 
 export type TerminalName = keyof typeof SCHEMAS;
-export type TerminalArgs<N extends TerminalName> = z.infer<(typeof SCHEMAS)[N]>;
+export type TerminalArgs<N extends TerminalName> = z.infer<ReturnType<(typeof SCHEMAS)[N]>>;
 
 const ABOUT: Record<TerminalName, string> = {
   create_plan:
@@ -94,7 +98,8 @@ export const TERMINAL_FACTS: ToolFacts = {
 };
 
 function specOf(name: TerminalName): ToolSpec {
-  const parameters = parametersOf(() => SCHEMAS[name]);
+  const schema: () => z.ZodObject = SCHEMAS[name];
+  const parameters = parametersOf(schema);
   return {
     ...TERMINAL_FACTS,
     name,
@@ -102,7 +107,7 @@ function specOf(name: TerminalName): ToolSpec {
     get parameters() {
       return parameters();
     },
-    parse: parserOf(SCHEMAS[name], parameters),
+    parse: parserOf(schema, parameters),
   };
 }
 export const TERMINALS: Record<TerminalName, ToolSpec> = {

@@ -18,7 +18,7 @@ import {
 } from "./browser-port.ts";
 import { defineTool, type ToolContext } from "./define.ts";
 
-const Index = z.int().min(1).describe("Number of the element in the last view.");
+const Index = () => z.int().min(1).describe("Number of the element in the last view.");
 
 const shared = { toolkit: "browser", volatile: true, needs: "browser", timeoutMs: 60_000 } as const;
 
@@ -27,7 +27,7 @@ export const browserNavigate = defineTool({
   name: "browser_navigate",
   description:
     "Open a web address in the browser. Like every browser tool it returns the page: address, title, numbered elements, text.",
-  args: z.object({ url: z.string().min(1).describe("A whole address, http or https.") }),
+  args: () => z.object({ url: z.string().min(1).describe("A whole address, http or https.") }),
   run: ({ url }, ctx) => act({ type: "navigate", url }, ctx),
 });
 
@@ -35,7 +35,7 @@ export const browserView = defineTool({
   ...shared,
   name: "browser_view",
   description: "Look at the open page again, for instance when it changes by itself.",
-  args: z.object({}),
+  args: () => z.object({}),
   effect: false,
   recovery: "rerun",
   run: (_args, ctx) => act({ type: "view" }, ctx),
@@ -45,7 +45,7 @@ export const browserClick = defineTool({
   ...shared,
   name: "browser_click",
   description: "Click on an element of the page.",
-  args: z.object({ index: Index }),
+  args: () => z.object({ index: Index() }),
   run: ({ index }, ctx) => act({ type: "click", index }, ctx),
 });
 
@@ -54,11 +54,12 @@ export const browserInput = defineTool({
   name: "browser_input",
   description:
     "Fill in a field of the page, replacing what is there; in a list (`<select>`) choose the option with this text.",
-  args: z.object({
-    index: Index,
-    text: z.string().describe("The new content; empty clears the field."),
-    press_enter: z.boolean().optional().describe("Press Enter afterwards, to send a form."),
-  }),
+  args: () =>
+    z.object({
+      index: Index(),
+      text: z.string().describe("The new content; empty clears the field."),
+      press_enter: z.boolean().optional().describe("Press Enter afterwards, to send a form."),
+    }),
   run: ({ index, text, press_enter }, ctx) =>
     act({ type: "input", index, text, enter: press_enter ?? false }, ctx),
 });
@@ -67,7 +68,7 @@ export const browserScroll = defineTool({
   ...shared,
   name: "browser_scroll",
   description: "Scroll the page by one screen, or to its end.",
-  args: z.object({ direction: z.enum(SCROLL_DIRECTIONS) }),
+  args: () => z.object({ direction: z.enum(SCROLL_DIRECTIONS) }),
   run: ({ direction }, ctx) => act({ type: "scroll", direction }, ctx),
 });
 
@@ -75,9 +76,10 @@ export const browserPressKey = defineTool({
   ...shared,
   name: "browser_press_key",
   description: "Press a key, where the focus is.",
-  args: z.object({
-    key: z.string().min(1).describe("Such as Enter, Escape, Tab, ArrowDown, a, Control+A."),
-  }),
+  args: () =>
+    z.object({
+      key: z.string().min(1).describe("Such as Enter, Escape, Tab, ArrowDown, a, Control+A."),
+    }),
   run: ({ key }, ctx) => act({ type: "press", key }, ctx),
 });
 

@@ -85,7 +85,8 @@ export interface Definition<S extends z.ZodObject> extends Partial<ToolFacts> {
   name: string;
   toolkit: string;
   description: string;
-  args: S;
+  /** Made when the tool is first shown or called. */
+  args: () => S;
   needs?: Need;
   rules?: string;
   timeoutMs?: number;
@@ -94,13 +95,13 @@ export interface Definition<S extends z.ZodObject> extends Partial<ToolFacts> {
   run: (args: z.output<S>, ctx: ToolContext) => Promise<ToolResult>;
 }
 
-const Brief = z.string().describe(BRIEF.description);
-
 /** Facts that are not stated are the careful ones: alone, effectful, never run twice. */
 export function defineTool<S extends z.ZodObject>(definition: Definition<S>): Tool {
   const { name, toolkit, description, args, run } = definition;
   const labelled = WORK_TOOLKITS.has(toolkit);
-  const parameters = parametersOf(() => (labelled ? args.extend({ brief: Brief }) : args));
+  const parameters = parametersOf(() =>
+    labelled ? args().extend({ brief: z.string().describe(BRIEF.description) }) : args(),
+  );
   const parse = parserOf(args, parameters);
   return {
     name,

@@ -10,18 +10,19 @@ export const delegateTask = defineTool({
   toolkit: "delegate",
   description:
     "Hand a self-contained part of the work to a specialist and get its result. The specialist has a workspace of its own and sees nothing of this conversation.",
-  args: z.object({
-    profile: z
-      .string()
-      .min(1)
-      .describe("Which specialist: one of the profiles named in the rules."),
-    task: z.string().min(1).describe("The whole task: goal, what is known, what to hand back."),
-    files: z
-      .array(z.string())
-      .max(50)
-      .optional()
-      .describe("Files to copy to the specialist's workspace first, under the same paths."),
-  }),
+  args: () =>
+    z.object({
+      profile: z
+        .string()
+        .min(1)
+        .describe("Which specialist: one of the profiles named in the rules."),
+      task: z.string().min(1).describe("The whole task: goal, what is known, what to hand back."),
+      files: z
+        .array(z.string())
+        .max(50)
+        .optional()
+        .describe("Files to copy to the specialist's workspace first, under the same paths."),
+    }),
   needs: "profiles",
   rules: [
     "- Delegate a part that stands by itself and fits a profile; what you can do in a call or two, do yourself.",

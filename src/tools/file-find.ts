@@ -19,14 +19,14 @@ const MAX_NAMES = 500;
 const LINE_CHARS = 400;
 const SKIPPED = ["node_modules", ".git"];
 
-const Folder = z.string().describe(`A folder, or one file; relative paths start at ${ROOT}.`);
+const Folder = () => z.string().describe(`A folder, or one file; relative paths start at ${ROOT}.`);
 
 export const fileFindInContent = defineTool({
   name: "file_find_in_content",
   toolkit: "file",
   description:
     "Search the contents of files under a folder with an extended regular expression (as in grep -E). Gives path:line:text.",
-  args: z.object({ path: Folder, regex: z.string().min(1).max(2_000) }),
+  args: () => z.object({ path: Folder(), regex: z.string().min(1).max(2_000) }),
   parallelSafe: true,
   effect: false,
   recovery: "rerun",
@@ -71,7 +71,7 @@ export const fileFindByName = defineTool({
   toolkit: "file",
   description:
     "Find files under a folder by a name pattern: *, ?, [abc], {a,b}, ** over folders. A pattern without / matches names at any depth.",
-  args: z.object({ path: Folder, glob: z.string().min(1).max(500) }),
+  args: () => z.object({ path: Folder(), glob: z.string().min(1).max(500) }),
   parallelSafe: true,
   effect: false,
   recovery: "rerun",

@@ -12,14 +12,14 @@ import { defineTool, type ToolContext } from "./define.ts";
 import { ROOT, resolvePath } from "./paths.ts";
 import { countLines, describeBinary, fileContent, load, observe } from "./text-file.ts";
 
-const Path = z.string().describe(`Path of the file; relative paths start at ${ROOT}.`);
-const Line = z.int().min(1).optional();
+const Path = () => z.string().describe(`Path of the file; relative paths start at ${ROOT}.`);
+const Line = () => z.int().min(1).optional();
 
 export const fileRead = defineTool({
   name: "file_read",
   toolkit: "file",
   description: "Read a text file, or the given lines of it (from 1, both ends included).",
-  args: z.object({ path: Path, start_line: Line, end_line: Line }),
+  args: () => z.object({ path: Path(), start_line: Line(), end_line: Line() }),
   parallelSafe: true,
   effect: false,
   recovery: "rerun",
@@ -51,11 +51,12 @@ export const fileWrite = defineTool({
   toolkit: "file",
   description:
     "Write a text file, replacing what is there, or add to its end with `append`. Folders on the way are made.",
-  args: z.object({
-    path: Path,
-    content: z.string().describe("The whole new content, or what is to be added."),
-    append: z.boolean().optional(),
-  }),
+  args: () =>
+    z.object({
+      path: Path(),
+      content: z.string().describe("The whole new content, or what is to be added."),
+      append: z.boolean().optional(),
+    }),
   recovery: "rerun",
   async run({ path, content, append }, ctx) {
     const resolved = resolvePath(path);
@@ -95,7 +96,7 @@ export const fileStrReplace = defineTool({
   toolkit: "file",
   description:
     "Replace one piece of a text file. `old_str` must stand in the file exactly once, character by character; give enough of its surroundings.",
-  args: z.object({ path: Path, old_str: z.string().min(1), new_str: z.string() }),
+  args: () => z.object({ path: Path(), old_str: z.string().min(1), new_str: z.string() }),
   async run({ path, old_str, new_str }, ctx) {
     const file = await load(path, ctx);
     if (file.type === "binary") {

@@ -14,7 +14,8 @@ export const messageNotifyUser = defineTool({
   toolkit: "message",
   description:
     "Tell the user something without waiting for a reply: progress, or a finding worth knowing now. Not for the final result.",
-  args: z.object({ text: z.string().min(1).describe("The message, in the user's language.") }),
+  args: () =>
+    z.object({ text: z.string().min(1).describe("The message, in the user's language.") }),
   effect: false,
   recovery: "rerun",
   run: performedByCore,
@@ -25,13 +26,14 @@ export const messageAskUser = defineTool({
   toolkit: "message",
   description:
     "Ask the user a question and wait for the answer, for hours or days if need be. Only when the work cannot go on without it. Calls after it in the same reply are not run.",
-  args: z.object({
-    text: z.string().min(1).describe("The question, in the user's language."),
-    options: z
-      .array(z.string())
-      .optional()
-      .describe("Answers to choose from; the user may also write freely."),
-  }),
+  args: () =>
+    z.object({
+      text: z.string().min(1).describe("The question, in the user's language."),
+      options: z
+        .array(z.string())
+        .optional()
+        .describe("Answers to choose from; the user may also write freely."),
+    }),
   effect: false,
   recovery: "rerun",
   run: performedByCore,

@@ -32,10 +32,11 @@ export const infoSearchWeb = defineTool({
   toolkit: "search",
   description:
     "Search the web. Gives titles, links and snippets; read a page with web_fetch before you rely on it.",
-  args: z.object({
-    query: z.string().trim().min(1).max(400).describe("What to search for, in a few keywords."),
-    date_range: z.enum(DATE_RANGES).optional().describe("Only pages that are so new."),
-  }),
+  args: () =>
+    z.object({
+      query: z.string().trim().min(1).max(400).describe("What to search for, in a few keywords."),
+      date_range: z.enum(DATE_RANGES).optional().describe("Only pages that are so new."),
+    }),
   parallelSafe: true,
   effect: false,
   recovery: "rerun",

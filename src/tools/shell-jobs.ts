@@ -16,7 +16,7 @@ const WAIT_S = 30;
 const MARGIN_MS = 5_000;
 const KEYS = "For other keys send their codes: \\u0003 does not interrupt, use shell_kill_process.";
 
-const Id = z.string().min(1).max(100).describe("The id that shell_exec gave.");
+const Id = () => z.string().min(1).max(100).describe("The id that shell_exec gave.");
 const look = {
   toolkit: "shell",
   needs: "background",
@@ -30,7 +30,7 @@ export const shellView = defineTool({
   ...look,
   name: "shell_view",
   description: "Look at a background command: its output so far and whether it runs.",
-  args: z.object({ id: Id }),
+  args: () => z.object({ id: Id() }),
   run: ({ id }, ctx) =>
     withJobs(ctx, async (jobs) => jobResult(id, await jobs.view(id, 0, ctx.signal), ctx)),
 });
@@ -39,10 +39,11 @@ export const shellWait = defineTool({
   ...look,
   name: "shell_wait",
   description: "Wait until a background command has ended, but no longer than some seconds.",
-  args: z.object({
-    id: Id,
-    seconds: z.number().positive().optional().describe(`${WAIT_S} by default.`),
-  }),
+  args: () =>
+    z.object({
+      id: Id(),
+      seconds: z.number().positive().optional().describe(`${WAIT_S} by default.`),
+    }),
   run: ({ id, seconds = WAIT_S }, ctx) =>
     withJobs(ctx, async (jobs) => {
       const ms = Math.max(0, Math.min(seconds * 1000, ctx.timeoutMs - MARGIN_MS));
@@ -55,11 +56,12 @@ export const shellWriteToProcess = defineTool({
   toolkit: "shell",
   needs: "background",
   description: `Type into a background command. ${KEYS}`,
-  args: z.object({
-    id: Id,
-    input: z.string().describe("The text."),
-    press_enter: z.boolean().optional().describe("Add a newline; true by default."),
-  }),
+  args: () =>
+    z.object({
+      id: Id(),
+      input: z.string().describe("The text."),
+      press_enter: z.boolean().optional().describe("Add a newline; true by default."),
+    }),
   run: ({ id, input, press_enter = true }, ctx) =>
     withJobs(ctx, async (jobs) => {
       const text = press_enter ? `${input}\n` : input;
@@ -85,7 +87,7 @@ export const shellKillProcess = defineTool({
   needs: "background",
   recovery: "rerun",
   description: "End a background command and everything that it started.",
-  args: z.object({ id: Id }),
+  args: () => z.object({ id: Id() }),
   run: ({ id }, ctx) => withJobs(ctx, async (jobs) => jobResult(id, await jobs.kill(id), ctx)),
 });
 

@@ -26,19 +26,20 @@ export const shellExec = defineTool({
   toolkit: "shell",
   description:
     "Run a bash command and get its output and exit code. Every call is a new shell: pass `cwd` instead of relying on an earlier `cd`; files stay.",
-  args: z.object({
-    command: z.string().min(1).describe("The command or script."),
-    cwd: z.string().optional().describe(`Working directory, ${ROOT} by default.`),
-    timeout_seconds: z
-      .number()
-      .positive()
-      .optional()
-      .describe("Stop the command after so many seconds."),
-    background: z
-      .boolean()
-      .optional()
-      .describe("Start it and return at once, where the sandbox has background processes."),
-  }),
+  args: () =>
+    z.object({
+      command: z.string().min(1).describe("The command or script."),
+      cwd: z.string().optional().describe(`Working directory, ${ROOT} by default.`),
+      timeout_seconds: z
+        .number()
+        .positive()
+        .optional()
+        .describe("Stop the command after so many seconds."),
+      background: z
+        .boolean()
+        .optional()
+        .describe("Start it and return at once, where the sandbox has background processes."),
+    }),
   recovery: "reattach",
   async run({ command, cwd, timeout_seconds, background }, ctx) {
     const observe = (text: string): ToolResult => ({

@@ -37,9 +37,10 @@ export const webFetch = defineTool({
   toolkit: "search",
   description:
     "Get a page of the public web: HTML as Markdown with its links, JSON and other text as it is. Private addresses are refused.",
-  args: z.object({
-    url: z.string().min(1).describe("The whole address, with http:// or https://."),
-  }),
+  args: () =>
+    z.object({
+      url: z.string().min(1).describe("The whole address, with http:// or https://."),
+    }),
   parallelSafe: true,
   effect: false,
   recovery: "rerun",

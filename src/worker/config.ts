@@ -1,6 +1,6 @@
 /** What the deployment's variables say: settings layers, profiles, sandbox, and the public configuration. */
 import * as z from "zod";
-import manifest from "../../package.json";
+import { version } from "../../package.json";
 import { defaultProvider, providers } from "../adapters/model/providers.ts";
 import { searchSetup } from "../adapters/search/index.ts";
 import type { AddressRules } from "../adapters/web/address.ts";
@@ -14,7 +14,7 @@ import type { Bindings } from "./env.ts";
 import { problem } from "./problem.ts";
 import { onLoopback } from "./served.ts";
 
-export const VERSION: string = manifest.version;
+export const VERSION: string = version;
 
 /** A variable that holds JSON. A deployment that states nonsense must hear it, not run without its limits. */
 export function parseVar<T>(

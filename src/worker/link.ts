@@ -18,11 +18,12 @@ import { type Answer, problem, yes } from "./problem.ts";
 import { counted, type QuotaName, quotasOf } from "./quotas.ts";
 import { infoOf } from "./wire.ts";
 
-const RESTARTING = problem(
-  503,
-  "restarting",
-  "Your settings could not be read just now; nothing was lost. Send the request again with the same id.",
-);
+const restarting = () =>
+  problem(
+    503,
+    "restarting",
+    "Your settings could not be read just now; nothing was lost. Send the request again with the same id.",
+  );
 
 /** What was let in: `left` tokens of today, where somebody counts them. */
 export interface Pass {
@@ -58,7 +59,7 @@ export class OwnerLink {
       .catch((error: unknown) => {
         log("error", "settings_unread", {}, error);
         if (this.#own) return this.#own;
-        throw RESTARTING;
+        throw restarting();
       })
       .finally(() => {
         this.#reading = null;

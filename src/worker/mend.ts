@@ -19,7 +19,7 @@ import type { Bindings } from "./env.ts";
 import { newEpoch } from "./ids.ts";
 import { putRow, storedRows } from "./memories.ts";
 import { EventLine, Line } from "./pack-format.ts";
-import { NEWER, partsIn, partsOf, putLog, putRest } from "./store.ts";
+import { newer, partsIn, partsOf, putLog, putRest } from "./store.ts";
 import { put, remakeTables } from "./tables.ts";
 
 /** What is known of a session that has no readable head. */
@@ -40,7 +40,7 @@ function readable(sql: SqlStorage): { session: Session | null; lost: string[] } 
   const { state, ...parts } = held;
   if (!state) return { session: null, lost: lost.includes("state") ? lost : ["state", ...lost] };
   const session = upgrade({ ...(state as object), ...parts } as Partial<Session>);
-  if (!session) throw NEWER;
+  if (!session) throw newer();
   return { session, lost };
 }
 

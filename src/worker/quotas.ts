@@ -18,13 +18,15 @@ export type QuotaName = keyof typeof QUOTAS;
 /** null: as many as they like. */
 export type Quotas = Record<QuotaName, number | null>;
 
-const Most = z.int().min(0).nullable().optional();
-const Stated = z.strictObject({
-  sessions: Most,
-  storedBytes: Most,
-  runningTurns: Most,
-  tokensPerDay: Most,
-});
+const Most = () => z.int().min(0).nullable().optional();
+const Stated = z.lazy(() =>
+  z.strictObject({
+    sessions: Most(),
+    storedBytes: Most(),
+    runningTurns: Most(),
+    tokensPerDay: Most(),
+  }),
+);
 const NONE: Quotas = { sessions: null, storedBytes: null, runningTurns: null, tokensPerDay: null };
 
 export function quotasOf(env: Bindings): Quotas {

@@ -25,7 +25,7 @@ export function partsOf(s: Session): Record<Part, unknown> {
   return { state, plan, queue, settings, turn, toolbox };
 }
 
-export const NEWER = new Error("this session was written by a newer version of Dormouse");
+export const newer = () => new Error("this session was written by a newer version of Dormouse");
 
 export const partsIn = (sql: SqlStorage): { part: string; json: string }[] =>
   sql.exec<{ part: string; json: string }>("SELECT part, json FROM head").toArray();
@@ -55,7 +55,7 @@ export class SessionStore implements Store {
     if (!held.state || !held.migration || lost.length > 0) throw new Damaged("the saved state");
     migrate(storage, held.migration as number);
     const session = upgrade({ ...held.state, ...pick(held) } as Session);
-    if (!session) throw NEWER;
+    if (!session) throw newer();
     return new SessionStore(storage, session);
   }
 

@@ -2,7 +2,7 @@
  * `npm run bench`: what Dormouse costs, beside the bare floor, on the same machine in the same run.
  * `npm run bench:peers`: beside other harnesses as well, which it installs first.
  *
- *   --only A,B        some of steps, deltas, fanout, latency, replay, wake, memory, start; all when it is not named
+ *   --only A,B        some of steps, deltas, rows, fanout, latency, replay, wake, memory, start; all when it is not named
  *   --steps 50,500    lengths of a session, in tool calls
  *   --calls N         calls of one sample at the least, default 1000: many short sessions, or one long
  *   --rounds N        how often all are measured in turn, default 5; medians count
@@ -30,11 +30,22 @@ import { measureLatency } from "./latency.ts";
 import { exported, longSession } from "./log.ts";
 import { measureDeltas, measureSteps, SHORT } from "./loop.ts";
 import { measureMemory } from "./memory.ts";
+import { measureRows } from "./rows.ts";
 import { measureFanOut, measureReplay } from "./sockets.ts";
 import { measureStart } from "./start.ts";
 import { measureWake } from "./wake.ts";
 
-const SECTIONS = ["steps", "deltas", "fanout", "latency", "replay", "wake", "memory", "start"];
+const SECTIONS = [
+  "steps",
+  "deltas",
+  "rows",
+  "fanout",
+  "latency",
+  "replay",
+  "wake",
+  "memory",
+  "start",
+];
 const WARM_UP = 500;
 const EVENTS = 10_000;
 
@@ -77,6 +88,7 @@ async function measureLoops(programs: Programs, model: InstantModel): Promise<Fi
     if (only.includes("steps"))
       for (const n of lengths) figures.push(...(await measureSteps(contestants, n, rounds, calls)));
     if (only.includes("deltas")) figures.push(...(await measureDeltas(contestants, rounds)));
+    if (only.includes("rows")) figures.push(...(await measureRows(programs, model, like, peers)));
     const lines = await exported(both.dormouse, model);
     const log = await longSession(both.dormouse, lines, EVENTS);
     if (only.includes("fanout")) figures.push(...(await measureFanOut(both, log, rounds)));
@@ -98,7 +110,11 @@ const model = await startInstantModel();
 const programs = new Programs(folder, model);
 try {
   const figures: Figure[] = [];
-  if (["steps", "deltas", "fanout", "latency", "replay"].some((section) => only.includes(section)))
+  if (
+    ["steps", "deltas", "rows", "fanout", "latency", "replay"].some((section) =>
+      only.includes(section),
+    )
+  )
     figures.push(...(await measureLoops(programs, model)));
   if (only.includes("wake")) figures.push(...(await measureWake(programs, model, rounds)));
   if (only.includes("memory")) figures.push(...(await measureMemory(programs, 1)));

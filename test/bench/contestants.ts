@@ -4,9 +4,9 @@
  *
  * C1  A run is one session from its creation to its end. Nobody listens while it works, so that no frames are counted.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { FloorRun } from "./floor.ts";
 import type { InstantModel } from "./instant-model.ts";
 import { ask, bundle, json, type Program, type Served, serve } from "./workerd.ts";
@@ -42,10 +42,15 @@ export class Programs {
     this.#model = model;
   }
 
-  async #make(name: string, entry: string, program: Omit<Program, "dir" | "state">) {
+  async #make(name: string, entry: string, program: Pick<Program, "objects" | "vars">) {
     const dir = join(this.#folder, name);
-    await bundle(fileURLToPath(new URL(entry, import.meta.url)), dir);
-    return { dir, state: this.state(name), ...program };
+    const start = await bundle(fileURLToPath(new URL(entry, import.meta.url)), dir);
+    return { dir, start, state: this.state(name), ...program };
+  }
+
+  /** Others of the same names, beside these. */
+  apart(name: string): Programs {
+    return new Programs(this.state(name), this.#model);
   }
 
   /** An empty folder for storage, by its name. */
@@ -72,9 +77,29 @@ export class Programs {
     return this.#make("floor", entry, { objects, vars });
   }
 
-  peer(name: PeerName): Promise<Program> {
+  peer(name: PeerName, entry = `peers/${name}.js`): Promise<Program> {
     const [objects, vars] = [{ PEER: "Peer" }, { MODEL_URL: this.#model.url }];
-    return this.#make(name, `peers/${name}.js`, { objects, vars });
+    return this.#make(name, entry, { objects, vars });
+  }
+
+  /** With the meter of what is billed on its object. */
+  countedPeer(name: PeerName): Promise<Program> {
+    const from = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
+    const entry = join(this.state(`counted-${name}`), "entry.js");
+    writeFileSync(
+      entry,
+      `import worker, { Peer as Bare } from ${from(`peers/${name}.js`)};
+import { meter, readMeter } from ${from("../worker/support/meter.ts")};
+export class Peer extends Bare {
+  constructor(ctx, env) {
+    meter("peer", ctx);
+    super(ctx, env);
+  }
+}
+export default { fetch: (request, env) => readMeter(request) ?? worker.fetch(request, env) };
+`,
+    );
+    return this.peer(name, pathToFileURL(entry).href);
   }
 }
 
@@ -111,8 +136,10 @@ export async function work(
   throw new Error("the session did not end");
 }
 
-export async function startDormouse(programs: Programs, model: InstantModel): Promise<Contestant> {
-  const served = await serve(await programs.dormouse());
+export const startDormouse = async (programs: Programs, model: InstantModel): Promise<Contestant> =>
+  dormouse(await serve(await programs.dormouse()), model);
+
+function dormouse(served: Served, model: InstantModel): Contestant {
   return {
     name: "dormouse",
     served,
@@ -136,6 +163,21 @@ export const startPeer = async (
   name: PeerName,
   like: string,
 ): Promise<Contestant> => bare(name, "peer", await serve(await programs.peer(name)), like);
+
+/** All of them with the meter on their objects. */
+export async function startCounted(
+  programs: Programs,
+  model: InstantModel,
+  like: string,
+  peers: readonly PeerName[],
+): Promise<Contestant[]> {
+  const floor = await serve(await programs.floor("../worker/support/counted-floor.ts"));
+  const ours = await serve(await programs.dormouse("../worker/support/counted.ts"));
+  const all = [bare("floor", "floor", floor, like), dormouse(ours, model)];
+  for (const name of peers)
+    all.push(bare(name, "peer", await serve(await programs.countedPeer(name)), like));
+  return all;
+}
 
 function bare(name: string, kind: string, served: Served, like: string): Contestant {
   const { model: _, messages, ...fields } = JSON.parse(like) as FloorRun["fields"];

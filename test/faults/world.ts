@@ -44,7 +44,7 @@ const READ = defineTool({
   name: "ledger_read",
   toolkit: "file",
   description: "Shows the ledger.",
-  args: z.object({ page: z.int().optional() }),
+  args: () => z.object({ page: z.int().optional() }),
   effect: false,
   parallelSafe: true,
   recovery: "rerun",
@@ -54,7 +54,7 @@ const APPEND = defineTool({
   name: "ledger_append",
   toolkit: "shell",
   description: "Appends a record to the ledger.",
-  args: z.object({ record: z.string(), weight: z.int(), tags: z.array(z.string()) }),
+  args: () => z.object({ record: z.string(), weight: z.int(), tags: z.array(z.string()) }),
   run: noRun,
 });
 const TOOLS: readonly Tool[] = [READ, APPEND];

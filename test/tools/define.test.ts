@@ -10,7 +10,8 @@ const tool = defineTool({
   name: "demo",
   toolkit: "file",
   description: "A demo.",
-  args: z.object({ path: z.string(), lines: z.int().optional(), all: z.boolean().default(false) }),
+  args: () =>
+    z.object({ path: z.string(), lines: z.int().optional(), all: z.boolean().default(false) }),
   run: async (args) => {
     seen.push(args);
     return { ok: true, text: "done" };

@@ -12,7 +12,7 @@ const does = (run: (ctx: ToolContext) => Promise<ToolResult>) =>
     name: "demo",
     toolkit: "file",
     description: "",
-    args: z.object({}),
+    args: () => z.object({}),
     run: (_, ctx) => run(ctx),
   });
 const says = (text: string, content?: ToolResult["content"]) =>
@@ -75,7 +75,7 @@ describe("A23, R2: our own clock", () => {
         name: "demo",
         toolkit: "file",
         description: "",
-        args: z.object({}),
+        args: () => z.object({}),
         timeoutMs: ms,
         run: (_, { timeoutMs }) => Promise.resolve({ ok: true, text: String(timeoutMs) }),
       });
@@ -168,7 +168,7 @@ describe("R4: what failed on its way is made again", () => {
   const flaky = (results: ToolResult[], over: { effect?: boolean; repeatable?: true } = {}) => {
     const keys: (string | undefined)[] = [];
     const tool = defineTool({
-      ...{ name: "demo", toolkit: "search", description: "", args: z.object({}), ...over },
+      ...{ name: "demo", toolkit: "search", description: "", args: () => z.object({}), ...over },
       run: async (_, ctx) => {
         keys.push(ctx.idempotencyKey);
         return results[keys.length - 1] ?? { ok: true, text: "done" };

@@ -14,15 +14,19 @@ import { redactDeep, redactor } from "./secret.ts";
 /** Pages that a server may split its list into. */
 const PAGES = 32;
 
-const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
-const Tool = z.looseObject({
-  name: z.string().min(1).max(500),
-  title: z.string().nullish().catch(null),
-  description: z.string().nullish().catch(null),
-  inputSchema: z.unknown(),
-  annotations: z.record(z.string(), z.unknown()).nullish().catch(null),
-  _meta: z.record(z.string(), z.unknown()).nullish().catch(null),
-});
+const Page = z.lazy(() =>
+  z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() }),
+);
+const Tool = z.lazy(() =>
+  z.looseObject({
+    name: z.string().min(1).max(500),
+    title: z.string().nullish().catch(null),
+    description: z.string().nullish().catch(null),
+    inputSchema: z.unknown(),
+    annotations: z.record(z.string(), z.unknown()).nullish().catch(null),
+    _meta: z.record(z.string(), z.unknown()).nullish().catch(null),
+  }),
+);
 
 function listedTool(raw: unknown): ListedTool[] {
   const parsed = Tool.safeParse(raw);

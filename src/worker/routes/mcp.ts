@@ -5,7 +5,6 @@ import { admit } from "../admit.ts";
 import type { App } from "../auth.ts";
 import { VERSION } from "../config.ts";
 import { log } from "../log.ts";
-import { offerTools } from "../mcp.ts";
 import type { Caller } from "../mcp-reply.ts";
 import { hostOf } from "../served.ts";
 
@@ -14,6 +13,7 @@ export const mcpRoutes = new Hono<App>();
 mcpRoutes.all("/", async (c) => {
   const owner = await admit(c);
   const { createMcpHandler, McpServer } = await import("@modelcontextprotocol/server");
+  const { offerTools } = await import("../mcp.ts");
   const caller: Caller = {
     env: c.env,
     owner,

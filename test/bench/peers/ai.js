@@ -31,7 +31,7 @@ async function loop(run, env, storage) {
     stopWhen: stepCountIs(100_000),
     onStepFinish({ response }) {
       storage.transactionSync(() => {
-        for (const message of response.messages.slice(row)) {
+        for (const message of response.messages) {
           row += 1;
           storage.sql.exec("INSERT INTO messages VALUES (?, ?)", row, JSON.stringify(message));
         }

@@ -12,7 +12,6 @@ async function loop(run, env) {
     model: run.model,
     apiKey: "none",
     configuration: { baseURL: env.MODEL_URL },
-    streaming: true,
     maxRetries: 0,
   });
   const read = tool(
@@ -28,10 +27,16 @@ async function loop(run, env) {
     prompt: systemOf(run),
     checkpointer: new MemorySaver(),
   });
-  await agent.invoke(
+  // Streamed like this, and not by `streaming: true`, which counts tokens with a table from the network.
+  const stream = await agent.stream(
     { messages: [{ role: "user", content: taskOf(run) }] },
-    { configurable: { thread_id: run.model }, recursionLimit: 1_000_000 },
+    {
+      configurable: { thread_id: run.model },
+      recursionLimit: 1_000_000,
+      streamMode: "messages",
+    },
   );
+  for await (const _ of stream);
   return steps;
 }
 

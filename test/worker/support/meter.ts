@@ -1,7 +1,8 @@
 /**
  * A meter for Durable Objects: what Cloudflare bills of them is counted where it happens, for `npm run bench:cost`.
  *
- * M1  Rows are counted by the storage's own cursors, in every statement; an alarm that is set is a row.
+ * M1  Rows are counted by the storage's own cursors, in every statement; an alarm that is set is a row, and so is every
+ *     key that is put or deleted.
  * M2  A request is a call or a fetch that reaches an object, whoever makes it; its time is taken at the caller's side,
  *     so it is never less than what the object was awake for it.
  * M3  Counts outlive the objects: one that was evicted goes on where it stopped.
@@ -40,6 +41,8 @@ export function meter(kind: string, ctx: DurableObjectState): void {
     });
     return cursor;
   });
+  meterKeys(storage);
+  meterKeys(storage.kv);
   const setAlarm = storage.setAlarm.bind(storage);
   const deleteAlarm = storage.deleteAlarm.bind(storage);
   define(storage, "setAlarm", (at: number | Date, options?: DurableObjectSetAlarmOptions) => {
@@ -52,6 +55,17 @@ export function meter(kind: string, ctx: DurableObjectState): void {
     return deleteAlarm(options);
   });
 }
+/** `put` and `delete`, of one key or of many. */
+function meterKeys(keys: object): void {
+  for (const name of ["put", "delete"]) {
+    const own = Reflect.get(keys, name) as (...args: unknown[]) => unknown;
+    define(keys, name, (first: unknown, ...more: unknown[]) => {
+      bill.rows_written += typeof first === "object" ? Object.keys(first ?? {}).length : 1;
+      return Reflect.apply(own, keys, [first, ...more]);
+    });
+  }
+}
+
 const define = (target: object, name: string, value: unknown): void => {
   Object.defineProperty(target, name, { value });
 };
