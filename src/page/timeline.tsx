@@ -1,12 +1,12 @@
 /** Everything that happened, in order, with what is happening now at its end. */
 import { useEffect, useMemo } from "preact/hooks";
-import { allRows, type Item, type LiveText, type UserItem, type View } from "../client/index.ts";
+import { allRows, type Item, type LiveText, type UserItem } from "../client/index.ts";
 import { activity } from "./activity.ts";
 import { Icon } from "./icons.tsx";
+import { Items } from "./items.tsx";
 import { PendingRow } from "./pending.tsx";
 import { PlanCard } from "./plan-card.tsx";
-import { idList, inIdList, type RowContext, RowView, Thinking } from "./rows.tsx";
-import { StepGroup } from "./step.tsx";
+import { type RowContext, Thinking } from "./rows.tsx";
 import { t } from "./strings.ts";
 import { Rich } from "./text.tsx";
 import { useFollow } from "./use-follow.ts";
@@ -76,32 +76,6 @@ export function Timeline({ session, readOnly = false, selected, onSelect }: Prop
       )}
     </div>
   );
-}
-
-function Items(props: { view: View; from: number; context: RowContext }) {
-  const { view, from, context } = props;
-  const queued = idList(view.queue.map((message) => message.id));
-  const openWait = view.wait?.wait_id ?? null;
-  const draw = (item: Item, index: number) =>
-    item.kind === "step" ? (
-      <StepGroup
-        key={item.id}
-        item={item}
-        queued={queued}
-        openWait={openWait}
-        pausedAt={from + index === view.open ? view.pausedAt : null}
-        {...context}
-      />
-    ) : (
-      <RowView
-        key={item.id}
-        row={item}
-        queued={inIdList(queued, item.id)}
-        open={item.kind === "ask" && item.wait?.wait_id === openWait && !item.answer}
-        {...context}
-      />
-    );
-  return <>{view.items.slice(from).map(draw)}</>;
 }
 
 /** A failure that may pass, or a turn that was stopped: the last message once more. */
