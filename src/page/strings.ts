@@ -110,6 +110,10 @@ const TABLE = {
     "This is the practice model: rules, no AI. Set OPENAI_API_KEY to connect a real one.",
     "这是练习模型：只有规则，不是 AI。设置 OPENAI_API_KEY 即可接入真实模型。",
   ],
+  alreadyNew: [
+    "This is a new session already: write its first task.",
+    "这里已经是新会话，请写下第一个任务。",
+  ],
   welcome: ["What should be done?", "要做什么？"],
   welcomeText: [
     "Give it a task and come back later. It plans, works in its own sandbox, asks when it has to, and keeps everything.",
