@@ -154,6 +154,7 @@ const TABLE = {
   editResend: ["Edit and send again", "编辑后重新发送"],
   earlier: ["{n} earlier …", "更早的 {n} 项……"],
   sumTime: ["worked {time}", "用时 {time}"],
+  sumOneCall: ["1 model call", "1 次模型调用"],
   sumCalls: ["{n} model calls", "{n} 次模型调用"],
   sumTokens: ["{n} tokens", "{n} 个 token"],
   sumTokensAbout: ["about {n} tokens", "约 {n} 个 token"],
