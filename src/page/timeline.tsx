@@ -78,15 +78,14 @@ export function Timeline({ session, readOnly = false, selected, onSelect }: Prop
   );
 }
 
-/** A failure that may pass, or a turn that was stopped: the last message once more. */
+/** A failure that may pass, or a turn that was stopped: what it worked on, once more. */
 function TryAgain({ session }: { session: Props["session"] }) {
   const { view, pending } = session;
   const last = view.items.findLast((item) => item.kind !== "sum");
   const passing = last?.kind === "error" && last.error.retryable && view.status === "failed";
   const stopped = last?.kind === "end" && view.status === "stopped";
   if ((!passing && !stopped) || pending.length > 0) return null;
-  let message: UserItem | null = null;
-  for (const row of allRows(view.items)) if (row.kind === "user" && !row.removed) message = row;
+  const message = taskOf(view.items);
   if (!message) return null;
   const { text, attachments } = message;
   return (
@@ -94,6 +93,18 @@ function TryAgain({ session }: { session: Props["session"] }) {
       <Icon name="again" /> {t("tryAgain")}
     </button>
   );
+}
+
+/** Of the last turn: the message that began it, or a later one that was a task of its own. */
+function taskOf(items: readonly Item[]): UserItem | null {
+  const end = items.findLastIndex((item) => item.kind !== "sum");
+  const begin = items.findLastIndex((item, i) => item.kind === "sum" && i < end) + 1;
+  let task: UserItem | null = null;
+  for (const row of allRows(items.slice(begin))) {
+    if (row.kind !== "user" || row.removed) continue;
+    if (!task || (row.delivery ?? "steer") !== "steer") task = row;
+  }
+  return task;
 }
 
 function Live({ entry }: { entry: LiveText }) {

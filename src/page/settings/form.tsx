@@ -46,8 +46,15 @@ export function SettingsForm(props: Props) {
 const names = (list: readonly string[] | undefined) =>
   (list ?? []).map((name) => [name, name] as const);
 
+/** A provider's own, where each has one. */
+function modelOf(config: Config | null, provider: string | undefined): string | undefined {
+  const { providers = [], models = [] } = config ?? {};
+  return providers.length === models.length ? models[providers.indexOf(provider ?? "")] : undefined;
+}
+
 function ModelFields({ draft, inherited, config, onChange }: Props) {
-  const model = inherited.model || config?.models[0];
+  const provider = draft.provider || inherited.provider || config?.provider;
+  const model = inherited.model || modelOf(config, provider);
   return (
     <div class="field-row">
       <ChoiceField

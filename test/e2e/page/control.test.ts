@@ -38,10 +38,12 @@ describe("control of a session in the page", WITH_CHROMIUM, () => {
     const { context, page } = await open();
     await say(page, "wait `sleep 60`");
     await page.getByTestId("tool-row").first().waitFor();
+    await say(page, "and be quick");
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await status(page, "stopped");
+    await page.locator("[data-testid=tool-row][data-state=stopped]").waitFor();
     await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByTestId("user").nth(1).getByText("sleep 60").waitFor();
+    await page.getByTestId("user").nth(2).getByText("sleep 60").waitFor();
     await status(page, "running");
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await status(page, "stopped");
