@@ -112,10 +112,15 @@ describe("control of a session in the page", WITH_CHROMIUM, () => {
     await page.getByLabel("Name", { exact: true }).fill("far");
     await page.getByLabel("Address").fill("https://mcp.example/");
     await page.getByLabel("In use").uncheck();
+    await page.getByRole("button", { name: "Add a price" }).click();
+    await page.getByLabel("Name of the model").fill("dear");
+    await page.getByLabel("In", { exact: true }).fill("2.5");
+    await page.getByLabel("Out", { exact: true }).fill("10");
     await saved(page);
     assert.deepEqual(await own(), {
       instructions: "Be brief",
       reviewer: { enabled: false },
+      prices: { dear: { input: 2.5, output: 10 } },
       mcp: {
         servers: { far: { url: "https://mcp.example/", enabled: false, approval: "allow" } },
       },
@@ -125,6 +130,7 @@ describe("control of a session in the page", WITH_CHROMIUM, () => {
     await page.getByLabel("Instructions").fill("");
     await page.getByLabel("Review the result").selectOption({ label: "inherited (off)" });
     await page.getByRole("button", { name: "Remove far" }).click();
+    await page.getByRole("button", { name: "Remove dear" }).click();
     await saved(page);
     assert.deepEqual(await own(), {});
     await context.close();
