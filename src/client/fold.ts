@@ -111,6 +111,7 @@ function tool(view: View, data: EventData<"tool">, at: Stamp): View {
       state: "running",
       live: "",
       durationMs: null,
+      endedAt: null,
     };
     return addRow(view, row);
   }
@@ -121,6 +122,7 @@ function tool(view: View, data: EventData<"tool">, at: Stamp): View {
     state: data.ok === false ? "failed" : "ok",
     live: "",
     durationMs: data.duration_ms ?? Date.parse(at.ts) - Date.parse(row.ts),
+    endedAt: at.ts,
     ...(data.content && { content: data.content }),
   }));
 }
@@ -179,7 +181,11 @@ function done(view: View, data: EventData<"done">, at: Stamp): View {
   let interrupted = step?.kind === "step" ? step.step.description : null;
   const settle = (row: Row): Row => {
     if (row.kind === "ask" && !row.answer && !row.closed) return { ...row, closed: true };
-    if (row.kind !== "tool" || row.state !== "running") return row;
+    if (row.kind !== "tool") return row;
+    // A stop ends the open calls in the same commit as the turn, so at the same time.
+    const stopped = data.outcome === "stopped" && row.state === "failed" && row.endedAt === at.ts;
+    if (stopped) return { ...row, state: "stopped" };
+    if (row.state !== "running") return row;
     interrupted = row.brief ?? row.function;
     return { ...row, state: "lost", live: "" };
   };

@@ -37,12 +37,13 @@ export interface ToolItem extends Base {
   function: string;
   args: Record<string, unknown>;
   brief?: string;
-  /** `lost`: its turn ended and no result ever came. */
-  state: "running" | "ok" | "failed" | "lost";
+  /** `stopped`: a person stopped its turn meanwhile. `lost`: its turn ended and no result ever came. */
+  state: "running" | "ok" | "failed" | "stopped" | "lost";
   content?: Record<string, unknown>;
   /** Terminal output so far; gone once the stored result is there. */
   live: string;
   durationMs: number | null;
+  endedAt: string | null;
 }
 /** A question, an approval or a budget; `wait` is null between the message and its `wait` event. */
 export interface AskItem extends Base {

@@ -35,7 +35,7 @@ function Own() {
   const route = useRoute();
   const current = route.type === "session" ? route.id : null;
   const all = useSessions();
-  const config = useConfig();
+  const config = useConfig(all.signedOut);
   const [menu, setMenu] = useState(false);
   const [dialog, open] = useState<DialogShown | null>(null);
   const { notice, say, clear } = useNotices();
@@ -146,11 +146,12 @@ function Skip() {
   );
 }
 
-function useConfig(): Config | null {
+/** What it may say depends on who asks: after signing in it is asked for again. */
+function useConfig(signedOut: boolean): Config | null {
   const [config, setConfig] = useState<Config | null>(null);
   useEffect(() => {
     // Without it the page works; only the banner and the list of modes are missing.
-    api.config().then(setConfig, () => undefined);
-  }, []);
+    if (!signedOut) api.config().then(setConfig, () => undefined);
+  }, [signedOut]);
   return config;
 }

@@ -26,6 +26,8 @@ interface Props extends ComposerState {
   children?: ComponentChildren;
   /** What goes with the message. */
   uploads: Uploads;
+  /** There is nothing to send in it; the files stay. */
+  isNothing?(text: string): boolean;
   onSend(text: string, files: Attached[]): void;
   onStop?(): void;
 }
@@ -59,7 +61,7 @@ export function Composer(props: Props) {
   const send = () => {
     if (!ready) return;
     setText("");
-    onSend(text.trim(), uploads.take());
+    if (!props.isNothing?.(text.trim())) onSend(text.trim(), uploads.take());
   };
   return (
     <form

@@ -9,8 +9,16 @@ const dollars = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 4,
 });
 
+/** A cent's fraction is not rounded away to nothing. */
+const fractions = new Intl.NumberFormat(locale, {
+  style: "currency",
+  currency: "USD",
+  maximumSignificantDigits: 2,
+});
+
 export const count = (n: number): string => plain.format(n);
-export const cost = (usd: number): string => dollars.format(usd);
+export const cost = (usd: number): string =>
+  (usd > 0 && usd < 0.01 ? fractions : dollars).format(usd);
 
 const UNITS = ["B", "KiB", "MiB", "GiB"];
 export function bytes(n: number): string {

@@ -14,7 +14,7 @@ import { sessionHref } from "./route.ts";
 import { RowTools } from "./row-tools.tsx";
 import { type StringKey, t } from "./strings.ts";
 import { Sum } from "./sum.tsx";
-import { Rich, Text } from "./text.tsx";
+import { Line, Rich, Text } from "./text.tsx";
 import { exact } from "./time.ts";
 import { ToolRow } from "./tool-row.tsx";
 
@@ -189,7 +189,7 @@ function End({ row }: { row: EndItem }) {
         : t("stoppedPlain");
   return (
     <p class={`end end-${row.outcome}`} dir="auto">
-      <Icon name={row.outcome === "failed" ? "cross" : "square"} /> {text}
+      <Icon name={row.outcome === "failed" ? "cross" : "square"} /> <Line text={text} />
     </p>
   );
 }

@@ -110,6 +110,10 @@ const TABLE = {
     "This is the practice model: rules, no AI. Set OPENAI_API_KEY to connect a real one.",
     "这是练习模型：只有规则，不是 AI。设置 OPENAI_API_KEY 即可接入真实模型。",
   ],
+  alreadyNew: [
+    "This is a new session already: write its first task.",
+    "这里已经是新会话，请写下第一个任务。",
+  ],
   welcome: ["What should be done?", "要做什么？"],
   welcomeText: [
     "Give it a task and come back later. It plans, works in its own sandbox, asks when it has to, and keeps everything.",
@@ -150,6 +154,7 @@ const TABLE = {
   editResend: ["Edit and send again", "编辑后重新发送"],
   earlier: ["{n} earlier …", "更早的 {n} 项……"],
   sumTime: ["worked {time}", "用时 {time}"],
+  sumOneCall: ["1 model call", "1 次模型调用"],
   sumCalls: ["{n} model calls", "{n} 次模型调用"],
   sumTokens: ["{n} tokens", "{n} 个 token"],
   sumTokensAbout: ["about {n} tokens", "约 {n} 个 token"],

@@ -9,7 +9,7 @@ export function Sum({ usage, workedMs }: { usage: Usage; workedMs: number }) {
   const tokens = usage.input_tokens + usage.output_tokens;
   const parts = [
     t("sumTime", { time: short(workedMs) }),
-    t("sumCalls", { n: count(usage.model_calls) }),
+    usage.model_calls === 1 ? t("sumOneCall") : t("sumCalls", { n: count(usage.model_calls) }),
     t(usage.measured ? "sumTokens" : "sumTokensAbout", { n: count(tokens) }),
   ];
   if (usage.cost_usd !== null) parts.push(cost(usage.cost_usd));

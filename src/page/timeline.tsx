@@ -1,12 +1,12 @@
 /** Everything that happened, in order, with what is happening now at its end. */
 import { useEffect, useMemo } from "preact/hooks";
-import { allRows, type Item, type LiveText, type UserItem, type View } from "../client/index.ts";
+import { allRows, type Item, type LiveText, type UserItem } from "../client/index.ts";
 import { activity } from "./activity.ts";
 import { Icon } from "./icons.tsx";
+import { Items } from "./items.tsx";
 import { PendingRow } from "./pending.tsx";
 import { PlanCard } from "./plan-card.tsx";
-import { idList, inIdList, type RowContext, RowView, Thinking } from "./rows.tsx";
-import { StepGroup } from "./step.tsx";
+import { type RowContext, Thinking } from "./rows.tsx";
 import { t } from "./strings.ts";
 import { Rich } from "./text.tsx";
 import { useFollow } from "./use-follow.ts";
@@ -78,41 +78,14 @@ export function Timeline({ session, readOnly = false, selected, onSelect }: Prop
   );
 }
 
-function Items(props: { view: View; from: number; context: RowContext }) {
-  const { view, from, context } = props;
-  const queued = idList(view.queue.map((message) => message.id));
-  const openWait = view.wait?.wait_id ?? null;
-  const draw = (item: Item, index: number) =>
-    item.kind === "step" ? (
-      <StepGroup
-        key={item.id}
-        item={item}
-        queued={queued}
-        openWait={openWait}
-        pausedAt={from + index === view.open ? view.pausedAt : null}
-        {...context}
-      />
-    ) : (
-      <RowView
-        key={item.id}
-        row={item}
-        queued={inIdList(queued, item.id)}
-        open={item.kind === "ask" && item.wait?.wait_id === openWait && !item.answer}
-        {...context}
-      />
-    );
-  return <>{view.items.slice(from).map(draw)}</>;
-}
-
-/** A failure that may pass, or a turn that was stopped: the last message once more. */
+/** A failure that may pass, or a turn that was stopped: what it worked on, once more. */
 function TryAgain({ session }: { session: Props["session"] }) {
   const { view, pending } = session;
   const last = view.items.findLast((item) => item.kind !== "sum");
   const passing = last?.kind === "error" && last.error.retryable && view.status === "failed";
   const stopped = last?.kind === "end" && view.status === "stopped";
   if ((!passing && !stopped) || pending.length > 0) return null;
-  let message: UserItem | null = null;
-  for (const row of allRows(view.items)) if (row.kind === "user" && !row.removed) message = row;
+  const message = taskOf(view.items);
   if (!message) return null;
   const { text, attachments } = message;
   return (
@@ -120,6 +93,18 @@ function TryAgain({ session }: { session: Props["session"] }) {
       <Icon name="again" /> {t("tryAgain")}
     </button>
   );
+}
+
+/** Of the last turn: the message that began it, or a later one that was a task of its own. */
+function taskOf(items: readonly Item[]): UserItem | null {
+  const end = items.findLastIndex((item) => item.kind !== "sum");
+  const begin = items.findLastIndex((item, i) => item.kind === "sum" && i < end) + 1;
+  let task: UserItem | null = null;
+  for (const row of allRows(items.slice(begin))) {
+    if (row.kind !== "user" || row.removed) continue;
+    if (!task || (row.delivery ?? "steer") !== "steer") task = row;
+  }
+  return task;
 }
 
 function Live({ entry }: { entry: LiveText }) {

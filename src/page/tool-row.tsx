@@ -12,7 +12,13 @@ interface Props {
   selected: boolean;
   onSelect(id: string): void;
 }
-const STATES = { running: "running", ok: "completed", failed: "failed", lost: "lost" } as const;
+const STATES = {
+  running: "running",
+  ok: "completed",
+  failed: "failed",
+  stopped: "stopped",
+  lost: "lost",
+} as const;
 
 export const ToolRow = memo(function ToolRow({ tool, selected, onSelect }: Props) {
   const code = exitCode(tool);

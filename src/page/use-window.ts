@@ -10,8 +10,11 @@ import type { RefObject } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 const ITEMS = 60;
-const EARLIER = 15;
+/** What is added at once, and what stands together (items.tsx): a group begins at a multiple of it. */
+export const GROUP = 15;
 const ROWS = 120;
+
+const wholeGroups = (items: number): number => items - (items % GROUP);
 
 interface Window_ {
   /** Index of the first item that is drawn. */
@@ -30,12 +33,12 @@ export function useWindow(
   const held = useRef(0);
   const sentinel = useRef<HTMLDivElement>(null);
   const before = useRef<{ height: number; top: number } | null>(null);
-  if (atBottom && wanted === null) held.current = Math.max(0, total - ITEMS);
+  if (atBottom && wanted === null) held.current = wholeGroups(Math.max(0, total - ITEMS));
   const from = Math.min(wanted ?? held.current, Math.max(0, total - 1));
   const earlier = useCallback(() => {
     const box = scroller.current;
     if (box) before.current = { height: box.scrollHeight, top: box.scrollTop };
-    setWanted((now) => Math.max(0, (now ?? held.current) - EARLIER));
+    setWanted((now) => Math.max(0, wholeGroups(now ?? held.current) - GROUP));
   }, []);
   useEffect(() => {
     if (atBottom) setWanted(null);

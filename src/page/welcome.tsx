@@ -7,6 +7,7 @@ import { api, errorWords, isSignedOut } from "./api.ts";
 import { Composer } from "./composer.tsx";
 import { EXAMPLES } from "./examples.ts";
 import { useUploads } from "./files/use-uploads.ts";
+import { firstMessage } from "./first-message.ts";
 import { IconButton } from "./head.tsx";
 import { Sleeper } from "./icons.tsx";
 import { goTo } from "./route.ts";
@@ -30,6 +31,12 @@ export function Welcome({ config, onMenu, onSignedOut }: Props) {
     (text) => setOffer((o) => ({ text, count: o.count + 1 })),
   );
   const uploads = useUploads(session);
+  const [askedForNew, setAskedForNew] = useState(false);
+  const isNothing = (text: string) => {
+    const nothing = firstMessage(text, mode) === null;
+    setAskedForNew(nothing);
+    return nothing;
+  };
   return (
     <main class="conversation" id="main">
       <header class="head only-narrow">
@@ -37,6 +44,9 @@ export function Welcome({ config, onMenu, onSignedOut }: Props) {
       </header>
       <Intro onChoose={(text) => setOffer({ text, count: offer.count + 1 })} />
       <div class="dock">
+        <p class="muted" role="status">
+          {askedForNew && t("alreadyNew")}
+        </p>
         {problem && (
           <p class="problem" role="alert">
             {problem}
@@ -50,7 +60,8 @@ export function Welcome({ config, onMenu, onSignedOut }: Props) {
           disabled={busy}
           offer={offer}
           uploads={uploads}
-          onSend={start}
+          isNothing={isNothing}
+          onSend={(text, files) => start(firstMessage(text, mode) ?? text, files)}
         >
           <ModePicker
             mode={mode}

@@ -7,6 +7,7 @@ import type { EventBody } from "../../src/core/events.ts";
 import { DEFAULTS } from "../../src/core/settings.ts";
 import { type Chromium, status, WITH_CHROMIUM } from "../support/chromium.ts";
 import {
+  CONFIG,
   call,
   events,
   file,
@@ -287,6 +288,29 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
     await page.goto(`${url}/`);
     await page.getByLabel("Access token").waitFor();
     await axe(page, "sign-in");
+    await context.close();
+  });
+
+  it("knows after the sign-in what it could not know before: profiles, and that a model is only practice", async () => {
+    const { context, page } = await chromium.open();
+    await script(page, {});
+    let signedIn = false;
+    const guarded = (path: RegExp, json: () => Promise<object>) =>
+      page.route(path, async (route) => {
+        if (signedIn) await route.fulfill({ json: await json() });
+        else await route.fulfill({ status: 401, json: { error: { code: "unauthorized" } } });
+      });
+    await guarded(/\/api\/sessions(?:\?.*)?$/, async () => ({ sessions: [], next_cursor: null }));
+    await guarded(/\/api\/config$/, async () => ({ ...CONFIG, practice: true }));
+    await page.route("**/api/login", (route) => {
+      signedIn = true;
+      return route.fulfill({ status: 204 });
+    });
+    await page.goto(`${url}/`);
+    await page.getByLabel("Access token").fill("sesame");
+    await page.keyboard.press("Enter");
+    await page.getByRole("complementary", { name: "Practice model" }).waitFor();
+    await page.getByLabel("Profile").waitFor();
     await context.close();
   });
 

@@ -65,14 +65,14 @@ describe("a table out of a text", () => {
 
 describe("how a file is looked at", () => {
   const kind = (name: string, content_type: string) => previewOf({ name, content_type });
-  it("knows text, tables, Markdown and rasters, and saves everything else", () => {
+  it("knows text, tables, Markdown, rasters and PDF, and saves everything else", () => {
     expect(kind("a.png", "image/png")).toBe("image");
     expect(kind("a.csv", "text/csv; charset=utf-8")).toBe("table");
     expect(kind("a.md", "text/markdown")).toBe("markdown");
     expect(kind("Dockerfile", "application/octet-stream")).toBe("text");
     expect(kind("a.json", "application/json")).toBe("text");
+    expect(kind("a.pdf", "application/pdf")).toBe("pdf");
     for (const [name, type] of [
-      ["a.pdf", "application/pdf"],
       ["a.zip", "application/zip"],
       ["a.bin", "application/octet-stream"],
     ] as const)

@@ -225,6 +225,23 @@ describe("the story as a person sees it", () => {
     expect(view.open).toBe(-1);
   });
 
+  it("tells a call that a stop has ended from one that had failed before", () => {
+    const log = stamp([
+      user("u", "Go"),
+      status("running", "executing"),
+      calling("c1"),
+      called("c1", "no", false),
+      calling("c2"),
+      called("c2", "", false),
+      done("stopped"),
+    ]);
+    const [end] = log.slice(-1);
+    // One commit, one time.
+    const view = fold(log.map((e, i) => (i === 5 ? { ...e, ts: end?.ts ?? "" } : e)));
+    const calls = [...allRows(view.items)].flatMap((r) => (r.kind === "tool" ? [r.state] : []));
+    expect(calls).toEqual(["failed", "stopped"]);
+  });
+
   it("shows a step as failed when its turn fails without another word", () => {
     const view = fold(stamp([...STORY.slice(0, 8), done("failed")] as EventBody[]));
     expect(view.plan?.steps[0]?.status).toBe("failed");

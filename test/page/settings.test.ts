@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SettingsLayer } from "../../src/core/settings.ts";
+import { patchLayer } from "../../src/core/settings-merge.ts";
 import { SettingsPatchBody, withoutCleared } from "../../src/core/settings-patch.ts";
 import { type Draft, numberOf, toDraft, toPatch } from "../../src/page/settings/draft.ts";
 
@@ -18,8 +19,8 @@ const [server] = toDraft(OWN).servers;
 
 describe("what a settings form sends", () => {
   it("S1: holds what is stated, and nothing that is inherited", () => {
-    const { servers, ...rest } = toDraft({});
-    expect(servers).toEqual([]);
+    const { servers, prices, ...rest } = toDraft({});
+    expect([servers, prices]).toEqual([[], []]);
     expect(new Set(Object.values(rest))).toEqual(new Set([""]));
     expect(toDraft({ harness: { enabled: false } }).harness).toBe("off");
   });
@@ -59,6 +60,27 @@ describe("what a settings form sends", () => {
     const keyed = { ...server, headers: [["key", "new"], ...server.headers.slice(1)] };
     const sent = change(OWN, { servers: [keyed as typeof server] }).mcp?.servers?.a?.headers;
     expect(sent).toEqual({ key: "new" });
+  });
+
+  it("S4: a price is sent when it has both its ends, is changed, and is taken back", () => {
+    const priced: SettingsLayer = { prices: { a: { input: 1, cached: 0.5, output: 2 } } };
+    const [row] = toDraft(priced).prices;
+    if (!row) throw new Error("no price");
+    expect(change(priced, {})).toEqual({});
+    expect(change(priced, { prices: [] })).toEqual({ prices: { a: null } });
+    const dearer = { ...row, output: "3", cached: "" };
+    const patch = change(priced, { prices: [dearer] });
+    expect(patch).toEqual({ prices: { a: { input: 1, cached: null, output: 3 } } });
+    const { stated, cleared } = SettingsPatchBody.parse(patch);
+    expect(withoutCleared(patchLayer(priced, stated), cleared)).toEqual({
+      prices: { a: { input: 1, output: 3 } },
+    });
+    const fresh = { ...row, model: " b ", saved: false };
+    expect(change({}, { prices: [{ ...fresh, input: "0" }] })).toEqual({
+      prices: { b: { input: 0, cached: 0.5, output: 2 } },
+    });
+    for (const part of [{ input: "" }, { output: "x" }, { cached: "-1" }, { model: "" }])
+      expect(change({}, { prices: [{ ...fresh, ...part }] })).toEqual({});
   });
 
   it("is always a change that the server's schema takes", () => {

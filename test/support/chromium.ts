@@ -14,6 +14,8 @@ import {
 const executablePath =
   process.env.CHROMIUM ??
   ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((p) => existsSync(p));
+/** Never leaves the machine: bytes of the page, and the parts of the browser's own PDF viewer. */
+const OWN_SCHEME = /^(?:data|blob|chrome|chrome-extension):/;
 const ARGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -52,7 +54,7 @@ export function watchedChromium(browser: Browser, origin: () => string): Chromiu
     });
     page.on("pageerror", (e) => problems.push(String(e)));
     page.on("request", (r) => {
-      if (!r.url().startsWith(origin()) && !/^(?:data|blob):/.test(r.url())) problems.push(r.url());
+      if (!r.url().startsWith(origin()) && !OWN_SCHEME.test(r.url())) problems.push(r.url());
     });
   };
   const open = async (options: BrowserContextOptions = {}): Promise<Opened> => {

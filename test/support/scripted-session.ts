@@ -46,7 +46,7 @@ export const snapshot = (over: Partial<SessionView> = {}): SessionView => ({
   ...over,
 });
 
-const CONFIG: Config = {
+export const CONFIG: Config = {
   product: "Dormouse",
   version: "test",
   providers: ["practice", "openai"],

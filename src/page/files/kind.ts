@@ -2,7 +2,8 @@
 import type { FileInfo } from "../../core/events.ts";
 import type { IconName } from "../icons.tsx";
 
-export type Preview = "image" | "table" | "markdown" | "text" | "none";
+export type ReadAsText = "table" | "markdown" | "text";
+type Preview = ReadAsText | "image" | "pdf" | "none";
 type Named = Pick<FileInfo, "name" | "content_type">;
 
 /** The rasters that the server shows in place. */
@@ -17,6 +18,7 @@ export const isRaster = (file: Named): boolean => RASTER.test(file.content_type)
 export function previewOf(file: Named): Preview {
   const type = file.content_type;
   if (isRaster(file)) return "image";
+  if (/^application\/pdf(?:;|$)/.test(type)) return "pdf";
   if (/^text\/(?:csv|tab-separated-values)/.test(type)) return "table";
   if (type.startsWith("text/markdown")) return "markdown";
   return TEXT.test(type) || TEXT_NAME.test(file.name) ? "text" : "none";

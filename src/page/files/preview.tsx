@@ -1,6 +1,6 @@
 /**
- * One file, looked at in place where that is safe: text, tables, Markdown and raster images. Anything else, PDF and
- * HTML among them, is only saved, so that nothing of a file ever runs here.
+ * One file, looked at in place where that is safe: text, tables, Markdown, raster images, and PDF in the browser's own
+ * viewer. HTML is shown as source, anything else is only saved, so that nothing of a file ever runs here.
  */
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { FileInfo } from "../../core/events.ts";
@@ -13,14 +13,14 @@ import { Rich } from "../text.tsx";
 import { exact } from "../time.ts";
 import { readTable, separatorOf } from "./csv.ts";
 import { FilesAt } from "./files-at.ts";
-import { languageOf, type Preview, previewOf } from "./kind.ts";
+import { languageOf, previewOf, type ReadAsText } from "./kind.ts";
+import { Pdf } from "./pdf.tsx";
 
 /** As much of a file as is asked for; the rest is saved, not shown. */
 const MOST_BYTES = 256 * 1024;
 
 export function FilePreview({ file }: { file: FileInfo }) {
   const at = useContext(FilesAt);
-  const kind = previewOf(file);
   return (
     <section class="preview" data-testid="preview">
       <p class="mono path">
@@ -33,13 +33,24 @@ export function FilePreview({ file }: { file: FileInfo }) {
           <Icon name="down" /> {t("download")}
         </a>
       </p>
-      {kind === "image" && (
-        <img class="picture" src={at.url(file.path, { inline: true })} alt={file.name} />
-      )}
-      {kind === "none" && <p class="muted">{t("noPreview", { type: file.content_type })}</p>}
-      {kind !== "image" && kind !== "none" && <Loaded file={file} kind={kind} />}
+      <Content file={file} />
     </section>
   );
+}
+
+function Content({ file }: { file: FileInfo }) {
+  const at = useContext(FilesAt);
+  const kind = previewOf(file);
+  switch (kind) {
+    case "image":
+      return <img class="picture" src={at.url(file.path, { inline: true })} alt={file.name} />;
+    case "pdf":
+      return <Pdf file={file} />;
+    case "none":
+      return <p class="muted">{t("noPreview", { type: file.content_type })}</p>;
+    default:
+      return <Loaded file={file} kind={kind} />;
+  }
 }
 
 interface Loaded_ {
@@ -47,7 +58,7 @@ interface Loaded_ {
   cut: boolean;
 }
 
-function Loaded({ file, kind }: { file: FileInfo; kind: Preview }) {
+function Loaded({ file, kind }: { file: FileInfo; kind: ReadAsText }) {
   const at = useContext(FilesAt);
   const url = at.url(file.path);
   const [loaded, setLoaded] = useState<Loaded_ | null>(null);
@@ -80,7 +91,7 @@ async function read(url: string, size: number, signal: AbortSignal): Promise<Loa
   return { text: cut ? text.replace(/\ufffd+$/, "") : text, cut };
 }
 
-function Body({ file, kind, text }: { file: FileInfo; kind: Preview; text: string }) {
+function Body({ file, kind, text }: { file: FileInfo; kind: ReadAsText; text: string }) {
   if (text === "") return <p class="muted">{t("emptyFile")}</p>;
   if (text.includes("\0"))
     return <p class="muted">{t("noPreview", { type: file.content_type })}</p>;

@@ -7,6 +7,7 @@
  */
 import type { SettingsLayer } from "../../core/settings.ts";
 import type { SettingsPatch } from "../../core/settings-patch.ts";
+import { type PriceRow, priceRows, pricesPatch } from "./prices.ts";
 
 export const KEPT = "***";
 export type Verdict = "allow" | "ask" | "deny";
@@ -37,6 +38,7 @@ export interface Draft {
   maxCostUsd: string;
   maxToolCalls: string;
   commands: "" | Verdict;
+  prices: PriceRow[];
   servers: Server[];
 }
 
@@ -60,6 +62,7 @@ export function toDraft(own: SettingsLayer): Draft {
     maxCostUsd: numberText(budget?.maxCostUsd),
     maxToolCalls: numberText(budget?.maxToolCalls),
     commands: tools?.approval?.["shell_*"] ?? "",
+    prices: priceRows(own.prices),
     servers: Object.entries(mcp?.servers ?? {}).map(([name, server]) => serverOf(name, server)),
   };
 }
@@ -110,9 +113,10 @@ export function toPatch(before: Draft, after: Draft): SettingsPatch {
     maxCostUsd: number("maxCostUsd"),
     maxToolCalls: number("maxToolCalls"),
   });
+  const prices = stated(pricesPatch(before.prices, after.prices));
   const servers = stated(serversPatch(before.servers, after.servers));
   if (changed("commands")) patch.tools = { approval: { "shell_*": text("commands") } };
-  Object.assign(patch, stated({ reviewer, budget, mcp: servers && { servers } }));
+  Object.assign(patch, stated({ reviewer, budget, prices, mcp: servers && { servers } }));
   return patch as SettingsPatch;
 }
 const TEXTS = [

@@ -7,6 +7,7 @@ import type { Config } from "../../core/wire.ts";
 import { t } from "../strings.ts";
 import { type Draft, isWrong, type NumberKey } from "./draft.ts";
 import { AreaField, ChoiceField, TextField } from "./fields.tsx";
+import { Prices } from "./price-fields.tsx";
 import { Servers } from "./servers.tsx";
 import { answerLocales, deliveries, orInherited, summaries, switches, verdicts } from "./words.ts";
 
@@ -19,7 +20,7 @@ interface Props {
 }
 
 export function SettingsForm(props: Props) {
-  const { draft, inherited, onChange } = props;
+  const { draft, inherited, config, onChange } = props;
   return (
     <div class="settings-form">
       <p class="muted">{t("inheritedHint")}</p>
@@ -34,6 +35,12 @@ export function SettingsForm(props: Props) {
       <WorkFields {...props} />
       <ReviewFields {...props} />
       <BudgetFields {...props} />
+      <Prices
+        prices={draft.prices}
+        inherited={inherited.prices}
+        models={config?.models ?? []}
+        onChange={(prices) => onChange({ prices })}
+      />
       <Servers
         servers={draft.servers}
         inherited={inherited.mcp.servers}
@@ -46,8 +53,15 @@ export function SettingsForm(props: Props) {
 const names = (list: readonly string[] | undefined) =>
   (list ?? []).map((name) => [name, name] as const);
 
+/** A provider's own, where each has one. */
+function modelOf(config: Config | null, provider: string | undefined): string | undefined {
+  const { providers = [], models = [] } = config ?? {};
+  return providers.length === models.length ? models[providers.indexOf(provider ?? "")] : undefined;
+}
+
 function ModelFields({ draft, inherited, config, onChange }: Props) {
-  const model = inherited.model || config?.models[0];
+  const provider = draft.provider || inherited.provider || config?.provider;
+  const model = inherited.model || modelOf(config, provider);
   return (
     <div class="field-row">
       <ChoiceField

@@ -28,7 +28,7 @@ export function Servers({ servers, inherited, onChange }: Props) {
     ([name]) => !servers.some((s) => s.name === name),
   );
   return (
-    <fieldset class="servers">
+    <fieldset class="entries">
       <legend>{t("mcpServers")}</legend>
       {servers.map((server, i) => (
         <ServerFields
@@ -39,8 +39,8 @@ export function Servers({ servers, inherited, onChange }: Props) {
         />
       ))}
       {others.map(([name, server]) => (
-        <div class="server inherited" key={name} data-testid="inherited-server">
-          <p class="server-name">
+        <div class="entry inherited" key={name} data-testid="inherited-server">
+          <p class="entry-name">
             {name} <span class="chip">{t("inheritedPlain")}</span>
           </p>
           <p class="muted mono">{server.url}</p>
@@ -69,10 +69,10 @@ interface FieldsProps {
 function ServerFields({ server, onChange, onRemove }: FieldsProps) {
   const { name, url, enabled, approval, saved } = server;
   return (
-    <fieldset class="server">
+    <fieldset class="entry">
       <legend class="sr-only">{name || t("newServer")}</legend>
       {saved ? (
-        <p class="server-name">{name}</p>
+        <p class="entry-name">{name}</p>
       ) : (
         <TextField label={t("serverName")} value={name} onChange={(v) => onChange({ name: v })} />
       )}

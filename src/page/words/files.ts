@@ -29,6 +29,19 @@ export const FILES = {
     "仅显示前 {shown}，其余请下载查看。",
   ],
   tableCut: ["Only the first {n} rows are shown.", "仅显示前 {n} 行。"],
+  pdfTitle: ["{name}, as PDF", "{name}（PDF）"],
+  pdfTooLarge: [
+    "Larger than {most}, the most that is shown of a PDF. Download it to look at it.",
+    "超过 PDF 预览的上限 {most}，请下载查看。",
+  ],
+  pdfNoViewer: [
+    "This browser does not show PDF inside a page. Download it to look at it.",
+    "此浏览器不能在页面内显示 PDF，请下载查看。",
+  ],
+  notPdf: [
+    "This is no PDF, whatever its name says. Download it only if you trust it.",
+    "这个文件虽以 .pdf 结尾，却不是 PDF。请在信任来源时再下载。",
+  ],
   emptyFile: ["The file is empty.", "文件是空的。"],
   fileGone: ["The file is no longer there.", "文件已经不在了。"],
   remoteImage: ["Image: {what} (opens {host})", "图片：{what}（打开 {host}）"],

@@ -38,10 +38,12 @@ describe("control of a session in the page", WITH_CHROMIUM, () => {
     const { context, page } = await open();
     await say(page, "wait `sleep 60`");
     await page.getByTestId("tool-row").first().waitFor();
+    await say(page, "and be quick");
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await status(page, "stopped");
+    await page.locator("[data-testid=tool-row][data-state=stopped]").waitFor();
     await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByTestId("user").nth(1).getByText("sleep 60").waitFor();
+    await page.getByTestId("user").nth(2).getByText("sleep 60").waitFor();
     await status(page, "running");
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await status(page, "stopped");
@@ -110,10 +112,15 @@ describe("control of a session in the page", WITH_CHROMIUM, () => {
     await page.getByLabel("Name", { exact: true }).fill("far");
     await page.getByLabel("Address").fill("https://mcp.example/");
     await page.getByLabel("In use").uncheck();
+    await page.getByRole("button", { name: "Add a price" }).click();
+    await page.getByLabel("Name of the model").fill("dear");
+    await page.getByLabel("In", { exact: true }).fill("2.5");
+    await page.getByLabel("Out", { exact: true }).fill("10");
     await saved(page);
     assert.deepEqual(await own(), {
       instructions: "Be brief",
       reviewer: { enabled: false },
+      prices: { dear: { input: 2.5, output: 10 } },
       mcp: {
         servers: { far: { url: "https://mcp.example/", enabled: false, approval: "allow" } },
       },
@@ -123,6 +130,7 @@ describe("control of a session in the page", WITH_CHROMIUM, () => {
     await page.getByLabel("Instructions").fill("");
     await page.getByLabel("Review the result").selectOption({ label: "inherited (off)" });
     await page.getByRole("button", { name: "Remove far" }).click();
+    await page.getByRole("button", { name: "Remove dear" }).click();
     await saved(page);
     assert.deepEqual(await own(), {});
     await context.close();

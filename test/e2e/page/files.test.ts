@@ -91,10 +91,7 @@ describe("files in the page", WITH_CHROMIUM, () => {
     await page.goto(url);
     await page.getByTestId("pick").setInputFiles([csv("t.csv")]);
     await uploads(page, "done").waitFor();
-    await say(
-      page,
-      "make `printf '# Title\\n\\n**strong**\\n' > out.md && printf '%%PDF' > p.pdf`",
-    );
+    await say(page, "make `printf '# Title\\n\\n**strong**\\n' > out.md && printf 'PK' > p.zip`");
     await status(page, "completed");
     await page.getByTitle("Files and usage").click();
     const file = (name: string) => page.getByTestId("file").filter({ hasText: name });
@@ -104,7 +101,7 @@ describe("files in the page", WITH_CHROMIUM, () => {
     await file("out.md").getByRole("button").first().click();
     await page.getByTestId("preview").locator("strong", { hasText: "strong" }).waitFor();
     await page.getByTitle("Back to the files").click();
-    await file("p.pdf").getByRole("button").first().click();
+    await file("p.zip").getByRole("button").first().click();
     await page.getByText("No preview for this type").waitFor();
     await page.getByTitle("Back to the files").click();
 
@@ -114,13 +111,13 @@ describe("files in the page", WITH_CHROMIUM, () => {
     const zipping = page.waitForEvent("download");
     await page.getByRole("button", { name: /Download all/ }).click();
     const zip = unzipSync(await readFile(await (await zipping).path()));
-    assert.deepEqual(Object.keys(zip).sort(), ["out.md", "p.pdf", "upload/t.csv"]);
+    assert.deepEqual(Object.keys(zip).sort(), ["out.md", "p.zip", "upload/t.csv"]);
     assert.equal(new TextDecoder().decode(zip["upload/t.csv"]), CSV);
 
     await page.screenshot({ path: "test-results/files.png" });
-    await file("p.pdf").getByTitle("Delete p.pdf").click();
-    await file("p.pdf").getByRole("button", { name: "Really delete?" }).click();
-    await file("p.pdf").waitFor({ state: "detached" });
+    await file("p.zip").getByTitle("Delete p.zip").click();
+    await file("p.zip").getByRole("button", { name: "Really delete?" }).click();
+    await file("p.zip").waitFor({ state: "detached" });
     assert.equal(await page.getByTestId("file").count(), 2);
     await context.close();
   });

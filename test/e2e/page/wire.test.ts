@@ -212,23 +212,74 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
     await context.close();
   });
 
-  it("draws a long history from its end, and what came before when somebody goes there", async () => {
-    const turns = Array.from({ length: 100 }, (_, i) => [
-      user(`u${i}`, `question ${i}`),
-      now("running", "answering"),
-      ...call(
-        `c${i}`,
-        { name: "shell", function: "shell_exec", args: { command: `echo ${i}` } },
-        { output: `${i}`, exit_code: 0 },
-      ),
-      prose(`a${i}`, `answer ${i}`, "answer"),
-      { event: "done", data: { outcome: "completed", run: i + 1 } } as const,
-      now("completed", "completed"),
-    ]).flat();
-    const log = events(turns);
+  /** A hundred turns, whose answers are of different lengths. */
+  const longLog = (answer: (i: number) => string) =>
+    events(
+      Array.from({ length: 100 }, (_, i) => [
+        user(`u${i}`, `question ${i}`),
+        now("running", "answering"),
+        ...call(
+          `c${i}`,
+          { name: "shell", function: "shell_exec", args: { command: `echo ${i}` } },
+          { output: `${i}`, exit_code: 0 },
+        ),
+        prose(`a${i}`, answer(i), "answer"),
+        { event: "done", data: { outcome: "completed", run: i + 1 } } as const,
+        now("completed", "completed"),
+      ]).flat(),
+    );
+
+  it("moves what is read by as much as is scrolled, up through what was never drawn and down again", async () => {
+    const log = longLog((i) => `answer ${i}${"\n\nmore of it".repeat(i % 7)}`);
     const { context, page } = await open((socket, after_) => hello(socket, after_, log));
     await shown(page, "answer 99").waitFor();
-    assert.ok((await page.locator(".items > *").count()) < 120);
+    const scroll = (by: number) =>
+      page.locator(".timeline").evaluate(async (box, by_) => {
+        // Not every browser puts such a thing right by itself.
+        (box as HTMLElement).style.overflowAnchor = "none";
+        const frames = () =>
+          new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        const wrong: number[] = [];
+        for (let i = 0; i < 40; i++) {
+          const { left, top, width, height } = box.getBoundingClientRect();
+          const middle = document.elementFromPoint(left + width / 2, top + height / 2);
+          const read = middle?.closest(".group > *") ?? null;
+          const before = read?.getBoundingClientRect().top ?? 0;
+          box.scrollTop += by_;
+          await frames();
+          const moved = before - (read?.getBoundingClientRect().top ?? before - by_);
+          if (Math.abs(moved - by_) > 1) wrong.push(moved);
+        }
+        return wrong;
+      }, by);
+    const drawn = await page.locator(".group > *").count();
+    assert.deepEqual(await scroll(-250), []);
+    assert.ok((await page.locator(".group > *").count()) > drawn);
+    assert.deepEqual(await scroll(200), []);
+    await context.close();
+  });
+
+  it("carries a reader at the bottom along, with no more below them than before", async () => {
+    let held: WebSocketRoute | undefined;
+    const { context, page } = await open((socket, after_) => {
+      held = socket;
+      hello(socket, after_);
+    });
+    await page.getByLabel("Message", { exact: true }).waitFor();
+    await until("it is connected", async () => held !== undefined);
+    const log = longLog((i) => `answer ${i}${"\n\nmore of it".repeat(i % 7)}`);
+    for (const event of log) send(held as WebSocketRoute, event);
+    await shown(page, "answer 99").waitFor();
+    assert.ok((await page.locator(".group > *").count()) < 120);
+    assert.equal(await page.getByRole("button", { name: "Jump to live" }).count(), 0);
+    await context.close();
+  });
+
+  it("draws a long history from its end, and what came before when somebody goes there", async () => {
+    const log = longLog((i) => `answer ${i}`);
+    const { context, page } = await open((socket, after_) => hello(socket, after_, log));
+    await shown(page, "answer 99").waitFor();
+    assert.ok((await page.locator(".group > *").count()) < 120);
     const earlier = page.getByRole("button", { name: /earlier/ });
     for (let i = 0; i < 60 && (await earlier.count()) > 0; i++) {
       await earlier.click().catch(() => undefined);
@@ -237,7 +288,7 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
     await page.getByRole("button", { name: "Jump to live" }).click();
     await until(
       "the window is small again",
-      async () => (await page.locator(".items > *").count()) < 120,
+      async () => (await page.locator(".group > *").count()) < 120,
     );
     await context.close();
   });

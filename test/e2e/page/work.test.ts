@@ -103,6 +103,26 @@ describe("the page", WITH_CHROMIUM, () => {
     await context.close();
   });
 
+  it("makes no second session of a /new that is the first message", async () => {
+    const count = async () => {
+      const response = await fetch(`${url}/api/sessions?limit=100`);
+      return ((await response.json()) as { sessions: unknown[] }).sessions.length;
+    };
+    const before_ = await count();
+    const { context, page } = await open();
+    const home = page.url();
+    await say(page, "/new");
+    await page.getByText("This is a new session already").waitFor();
+    assert.equal(page.url(), home);
+    assert.equal(await count(), before_);
+    await say(page, "/new say `echo once`");
+    await status(page, "completed");
+    await page.locator("[data-kind=final]").getByText("once").first().waitFor();
+    assert.equal(await page.getByRole("link", { name: "Go to the new session" }).count(), 0);
+    assert.equal(await count(), before_ + 1);
+    await context.close();
+  });
+
   it("follows /new to the new session, where its text is worked on; another tab stays, and is shown the way", async () => {
     const { context, page } = await open();
     await say(page, "say `echo old`");
