@@ -160,7 +160,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     because: "the same as `npm run bench:cost`, with other numbers",
   },
   "npm run bench:page": {
-    run: "npm run -s bench:page -- --stored 200 --live 50",
+    run: "npm run -s bench:page -- --stored 50 --live 10",
     shows: /ms to interactive[\s\S]*KiB of heap per live event/,
     chromium: true,
   },
