@@ -14,7 +14,6 @@ import {
   call,
   complete,
   HANG,
-  pause,
   plan,
   Remote,
   type Scripts,
@@ -66,8 +65,7 @@ const POINTS: Record<string, Point> = {
     about: "a command runs",
     script: [plan("a"), shell("echo paid >> ledger.txt; sleep 60")],
     async reach(s) {
-      await until("the command", async () => (await s.of("tool")).length === 1);
-      await pause(300);
+      await until("the command", async () => (await fetch(`${s.at}/files/ledger.txt`)).ok);
     },
   },
   queued: {

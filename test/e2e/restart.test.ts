@@ -57,8 +57,8 @@ async function prepare(): Promise<void> {
   await until("the model call", () => scripts.asked("calling").length === 2);
   await until("the planner's call", () => scripts.asked("planning").length === 1);
   await until("the sleep", async () => (await resting.of("notice")).length === 1);
-  await until("the command", async () => (await running.of("tool")).length === 1);
-  await pause(300);
+  // What can be read is durable.
+  await until("the command", async () => (await fetch(`${running.at}/files/ledger.txt`)).ok);
 }
 
 before(async () => {
