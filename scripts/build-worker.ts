@@ -2,7 +2,7 @@
  * Bundles src/index.ts into dist/worker/: index.mjs with what every request needs, parts/ for what is loaded when it is
  * first needed (the embedded shell, the reader of web pages, MCP, …). Wrangler bundles into one file, all of which a
  * Worker has to compile before it starts; so deployments take these files instead (`wrangler deploy --no-bundle`). Dev
- * and tests take src/index.ts as it is. Fails when the start has grown beyond its budget.
+ * and tests take src/index.ts as it is, but for test/e2e/deployed.test.ts. Fails when the start has grown beyond its budget.
  */
 import { readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -4,8 +4,7 @@
  *
  * They are made by the real thing: `wrangler dev` over a scripted model, killed in the middle.
  */
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -15,16 +14,14 @@ import {
   call,
   complete,
   HANG,
-  pause,
   plan,
   Remote,
-  Scripts,
+  type Scripts,
   until,
   write,
 } from "../test/support/client-node.ts";
-import { type DevServer, startDev } from "../test/support/dev-server.ts";
-import { startMockModel } from "../test/support/mock-model.ts";
 import { type Saved, textOf } from "../test/support/saved.ts";
+import { ScriptedDev } from "../test/support/scripted-dev.ts";
 
 const ASK = call("message_ask_user", { text: "Which colour?", options: ["red", "blue"] });
 const shell = (command: string) => call("shell_exec", { command, brief: "run" });
@@ -68,8 +65,7 @@ const POINTS: Record<string, Point> = {
     about: "a command runs",
     script: [plan("a"), shell("echo paid >> ledger.txt; sleep 60")],
     async reach(s) {
-      await until("the command", async () => (await s.of("tool")).length === 1);
-      await pause(300);
+      await until("the command", async () => (await fetch(`${s.at}/files/ledger.txt`)).ok);
     },
   },
   queued: {
@@ -88,11 +84,11 @@ const POINTS: Record<string, Point> = {
   },
 };
 
-async function make(dev: DevServer, scripts: Scripts): Promise<Map<string, string>> {
+async function make({ url, scripts }: ScriptedDev): Promise<Map<string, string>> {
   const ids = new Map<string, string>();
   for (const [name, point] of Object.entries(POINTS)) {
     scripts.set(modelOf(name), ...point.script);
-    const session = await Remote.create(dev.url, modelOf(name));
+    const session = await Remote.create(url, modelOf(name));
     if (point.settings) {
       const body = JSON.stringify({ settings: point.settings });
       await fetch(session.at, { method: "PATCH", body });
@@ -123,18 +119,11 @@ function saved(file: string): Saved & { id: string } {
 }
 
 const out = fileURLToPath(new URL(`../test/saved/${SCHEMA}.${TABLES}/`, import.meta.url));
-const dir = await mkdtemp(join(tmpdir(), "saved-"));
-const mock = await startMockModel();
-const scripts = new Scripts(mock);
-const dev = await startDev({
-  persistTo: dir,
-  vars: { PROVIDER: "custom", CUSTOM_BASE_URL: mock.url },
-});
-const ids = await make(dev, scripts);
+const dev = await ScriptedDev.start();
+const ids = await make(dev);
 await dev.stop("SIGKILL");
-await mock.close();
 await mkdir(out, { recursive: true });
-const objects = join(dir, "v3/do/dormouse-SessionObject");
+const objects = join(dev.dir, "v3/do/dormouse-SessionObject");
 for (const file of (await readdir(objects)).filter((name) => name.endsWith(".sqlite"))) {
   const { id, ...session } = saved(join(objects, file));
   const name = ids.get(id);
@@ -144,4 +133,4 @@ for (const file of (await readdir(objects)).filter((name) => name.endsWith(".sql
   await writeFile(join(out, `${name}.json`), `${text}\n`);
   console.log(`${name}: ${text.length} characters`);
 }
-await rm(dir, { recursive: true, force: true });
+await dev.close();

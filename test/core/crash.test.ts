@@ -393,7 +393,7 @@ describe.each(Object.entries(SCENARIOS))("%s", (_, scenario) => {
       const { effects: ____, ...want } = wanted;
       expect({ where, ...got }).toEqual({ where, ...want });
     }
-  }, 120_000);
+  }, 300_000);
 });
 
 describe("a tool with effects", () => {

@@ -5,8 +5,11 @@
  * that is thrown away). Where it is shorter than what the docs say, it differs in numbers alone.
  */
 export type Proof =
-  /** Typed in a shell, where the repository is; must end well and print this. `chromium`: skipped where there is none. */
-  | { run: string; shows: RegExp; chromium?: true }
+  /**
+   * Typed in a shell, where the repository is; must end well and print this. `chromium`: skipped where there is none.
+   * `alone`: it starts what it needs itself.
+   */
+  | { run: string; shows: RegExp; chromium?: true; alone?: true }
   /** Started; must answer at this address, and is ended then. */
   | { serves: string; at: string }
   /** The shared server of these tests was made with it. */
@@ -89,7 +92,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     run: `${made}; curl -s HOST/api/sessions/$ID/events`,
     shows: /"events":\[\]/,
   },
-  "openssl rand -hex 32": { run: "openssl rand -hex 32", shows: /^[0-9a-f]{64}$/m },
+  "openssl rand -hex 32": { run: "openssl rand -hex 32", shows: /^[0-9a-f]{64}$/m, alone: true },
 
   "sh examples/01-http.sh": {
     run: "sh examples/01-http.sh",
@@ -114,14 +117,16 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     shows: /session\.waiting: Shall I[\s\S]*session\.completed: /,
   },
 
-  "npm run evals": { run: "npm run -s evals", shows: /^(\d+) of \1 passed/m },
+  "npm run evals": { run: "npm run -s evals", shows: /^(\d+) of \1 passed/m, alone: true },
   "npm run evals -- --scenario two_steps --scenario ask_user_waits": {
     run: "npm run -s evals -- --scenario two_steps --scenario ask_user_waits",
     shows: /2 of 2 passed/,
+    alone: true,
   },
   "npm run evals -- --json scores.json": {
     run: "npm run -s evals -- --scenario two_steps --json TMP/scores.json && cat TMP/scores.json",
     shows: /"name": "two_steps"/,
+    alone: true,
   },
   "npm run test:faults": {
     by: "test/faults/faults.test.ts",
@@ -130,10 +135,12 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'npm run test:faults -- --kind "429"': {
     run: 'npm run -s test:faults -- --kind "429 with Retry-After: 0"',
     shows: /0 wrong/,
+    alone: true,
   },
   "npm run test:faults -- --chaos 2000 --seed 7 --json faults.json": {
     run: 'npm run -s test:faults -- --kind "overloaded" --chaos 2 --seed 7 --json TMP/faults.json',
     shows: /chaos/,
+    alone: true,
   },
   "npm run test:faults -- --proxy": {
     by: "test/faults/proxy.test.ts",
@@ -150,21 +157,28 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   "npm run bench -- --only steps --steps 50,500 --rounds 5 --json bench.json": {
     run: "npm run -s bench -- --only steps --steps 3,4 --rounds 1 --calls 3 --json TMP/bench.json && cat TMP/bench.json",
     shows: /"section": "CPU of a step"/,
+    alone: true,
   },
   "npm run bench:cost": {
     run: "npm run -s bench:cost -- --sessions 1 --reply-seconds 0.1 --wait-seconds 0",
     shows: /rows written[\s\S]*together[\s\S]*waiting cost nothing/,
+    alone: true,
   },
   "npm run bench:cost -- --reply-seconds 5 --wait-seconds 1800": {
     by: "test/docs/proofs.ts",
     because: "the same as `npm run bench:cost`, with other numbers",
   },
   "npm run bench:page": {
-    run: "npm run -s bench:page -- --stored 200 --live 50",
+    run: "npm run -s bench:page -- --stored 50 --live 10",
     shows: /ms to interactive[\s\S]*KiB of heap per live event/,
+    alone: true,
     chromium: true,
   },
-  "npm run soak": { run: `${SOAK} --sessions 15 --kills 1`, shows: /^0 violations$/m },
+  "npm run soak": {
+    run: `${SOAK} --sessions 15 --kills 1`,
+    shows: /^0 violations$/m,
+    alone: true,
+  },
   "npm run soak -- --sessions 50 --seed 7 --minutes 5": {
     by: "test/docs/proofs.ts",
     because: "the same as `npm run soak`, with other numbers",
@@ -187,10 +201,12 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   "npm run deploy": {
     run: "npm run -s deploy -- --dry-run --containers-rollout=none --outdir TMP/deploy",
     shows: /--dry-run: exiting now/,
+    alone: true,
   },
   "npm run deploy:embedded": {
     run: "npm run -s deploy:embedded -- --dry-run --outdir TMP/embedded",
     shows: /--dry-run: exiting now/,
+    alone: true,
   },
   "npx wrangler login": { cannot: ACCOUNT },
   "wrangler secret put": { cannot: ACCOUNT },

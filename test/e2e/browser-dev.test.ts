@@ -7,16 +7,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { CHROMIUM, WITH_CHROMIUM } from "../support/chromium-program.ts";
 import { call, complete, plan, Remote, Scripts, until } from "../support/client-node.ts";
 import { type DevBrowser, devBrowser, isAlive } from "../support/dev-browser.ts";
 import { type DevServer, startDev } from "../support/dev-server.ts";
-import { CHROMIUM } from "../support/local-browser.ts";
 import { type MockModel, startMockModel } from "../support/mock-model.ts";
 import { Site } from "../support/site.ts";
 
-const skip = CHROMIUM ? false : "no Chromium on this machine";
-
-describe("the browser tools in wrangler dev", { skip }, () => {
+describe("the browser tools in wrangler dev", WITH_CHROMIUM, () => {
   const site = new Site();
   let dir: string;
   let browser: DevBrowser;

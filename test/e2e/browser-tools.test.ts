@@ -17,15 +17,14 @@ import {
 } from "../../src/tools/browser.ts";
 import type { Browser } from "../../src/tools/browser-port.ts";
 import type { Tool } from "../../src/tools/index.ts";
+import { WITH_CHROMIUM } from "../support/chromium-program.ts";
 import { until } from "../support/client-node.ts";
 import { FakeBox } from "../support/fake-box.ts";
-import { CHROMIUM, LocalBrowsers } from "../support/local-browser.ts";
+import { LocalBrowsers } from "../support/local-browser.ts";
 import { call, type Options } from "../support/run-tool.ts";
 import { Site } from "../support/site.ts";
 
-const skip = CHROMIUM ? false : "no Chromium on this machine";
-
-describe("the browser tools", { skip }, () => {
+describe("the browser tools", WITH_CHROMIUM, () => {
   const browsers = new LocalBrowsers();
   const site = new Site();
   /** Asked by nobody who may: its port is not among the allowed. */

@@ -1,15 +1,14 @@
 /**
- * What the docs tell people to type is typed: examples and commands, against one server. It is `npm start` in a copy of
+ * What the docs tell people to type is typed: examples and commands that ask a server. It is `npm start` in a copy of
  * the repository to which the tool of examples/03-tool.ts was added, as its header says.
  */
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
-import { commands, ROOT } from "../docs/collect.ts";
-import { PROOFS } from "../docs/proofs.ts";
-import { WITH_CHROMIUM } from "../support/chromium.ts";
+import { after, before, test } from "node:test";
+import { ROOT } from "../docs/collect.ts";
+import { typeIn } from "../docs/type-in.ts";
 import { call, complete, plan, Remote, Scripts } from "../support/client-node.ts";
 import { freePort } from "../support/dev-server.ts";
 import { type MockModel, startMockModel } from "../support/mock-model.ts";
@@ -70,15 +69,6 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const filled = (command: string): string =>
-  command
-    .replaceAll("URL", url)
-    .replaceAll("HOST", url.replace("http://", ""))
-    .replaceAll("MODEL", model.url)
-    .replaceAll("TMP", folder);
-/** As somebody who has set up nothing. */
-const env = () => ({ DORMOUSE_URL: url, XDG_CONFIG_HOME: join(folder, "config") });
-
 void test("the tool of examples/03-tool.ts works in a session", async () => {
   const scripts = new Scripts(model);
   scripts.set("hash", plan("a"), call("file_hash", { path: "a.txt", brief: "hash" }), complete());
@@ -91,24 +81,13 @@ void test("the tool of examples/03-tool.ts works in a session", async () => {
   model.script(() => ({ text: "ok" }));
 });
 
-void describe("what the docs say is typed", () => {
-  const typedIn = new Map(commands().map((found) => [found.command, found]));
-  for (const [command, { file, line }] of typedIn) {
-    const proof = PROOFS[command];
-    const name = `${command} (${file}:${line})`;
-    if (proof && "run" in proof) {
-      test(name, proof.chromium ? WITH_CHROMIUM : {}, async () => {
-        const { code, output } = await typed(filled(proof.run), { env: env() });
-        assert.equal(code, 0, output);
-        assert.match(output, proof.shows);
-      });
-    }
-    if (proof && "serves" in proof) {
-      test(name, async () => {
-        const port = await freePort();
-        const at = `http://127.0.0.1:${port}${proof.at}`;
-        await (await serving(proof.serves, at, { env: { PORT: String(port) } })).stop();
-      });
-    }
-  }
+typeIn("served", {
+  filled: (command) =>
+    command
+      .replaceAll("URL", url)
+      .replaceAll("HOST", url.replace("http://", ""))
+      .replaceAll("MODEL", model.url)
+      .replaceAll("TMP", folder),
+  // As somebody who has set up nothing.
+  env: () => ({ DORMOUSE_URL: url, XDG_CONFIG_HOME: join(folder, "config") }),
 });

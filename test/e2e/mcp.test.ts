@@ -1,39 +1,24 @@
 /** MCP over real sockets: a server behind `wrangler dev` that dies under a call, and Dormouse as a tool of Dormouse. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { call, complete, plan, Remote, Scripts, until } from "../support/client-node.ts";
-import { type DevServer, startDev } from "../support/dev-server.ts";
+import { call, complete, plan, Remote, type Scripts, until } from "../support/client-node.ts";
 import { McpScript, text } from "../support/mcp-script.ts";
 import { McpServer } from "../support/mcp-server.ts";
-import { type MockModel, startMockModel } from "../support/mock-model.ts";
+import { ScriptedDev } from "../support/scripted-dev.ts";
 
-let dir: string;
-let mock: MockModel;
+let dev: ScriptedDev;
 let scripts: Scripts;
 let servers: McpServer;
-let dev: DevServer;
-
-const start = (): Promise<DevServer> => {
-  const vars = { PROVIDER: "custom", CUSTOM_BASE_URL: mock.url, CUSTOM_MODEL_NAME: "inner" };
-  return startDev({ persistTo: dir, vars });
-};
 
 before(async () => {
-  mock = await startMockModel();
-  scripts = new Scripts(mock);
   servers = await McpServer.start();
-  dir = await mkdtemp(join(tmpdir(), "dormouse-mcp-"));
-  dev = await start();
+  dev = await ScriptedDev.start({ vars: { CUSTOM_MODEL_NAME: "inner" } });
+  scripts = dev.scripts;
 });
 after(async () => {
-  await dev?.stop("SIGKILL");
+  await dev?.close();
   await servers?.close();
-  await mock?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 async function sessionWith(model: string, url: string): Promise<Remote> {
@@ -71,8 +56,7 @@ void test("a call whose server knows keys is made again after SIGKILL, and done 
   await dev.stop("SIGKILL");
   script.fault = () => null;
   scripts.set("ledger", complete());
-  dev = await start();
-  session.url = dev.url;
+  await dev.again(session);
   await session.status("completed", 60_000);
   assert.deepEqual(ledger, ["x"]);
   assert.equal(new Set(script.calls.map((c) => c.headers["idempotency-key"])).size, 1);

@@ -3,47 +3,21 @@
  * the log on the console.
  */
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import {
-  call,
-  complete,
-  HANG,
-  plan,
-  Remote,
-  Scripts,
-  until,
-  write,
-} from "../support/client-node.ts";
-import { type DevServer, startDev } from "../support/dev-server.ts";
-import { type MockModel, startMockModel } from "../support/mock-model.ts";
+import { call, complete, HANG, plan, Remote, until, write } from "../support/client-node.ts";
 import { type Collector, startCollector } from "../support/otlp.ts";
+import { ScriptedDev } from "../support/scripted-dev.ts";
 
-let dir: string;
-let mock: MockModel;
 let collector: Collector;
-let dev: DevServer;
+let dev: ScriptedDev;
 let session: Remote;
 let output = "";
 
-const start = (): Promise<DevServer> =>
-  startDev({
-    persistTo: dir,
-    vars: {
-      PROVIDER: "custom",
-      CUSTOM_BASE_URL: mock.url,
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    },
-  });
-
 before(async () => {
-  mock = await startMockModel();
   collector = await startCollector();
-  dir = await mkdtemp(join(tmpdir(), "dormouse-observe-"));
-  dev = await start();
-  const scripts = new Scripts(mock);
+  dev = await ScriptedDev.start({ vars: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+  const { scripts } = dev;
   const ask = call("message_ask_user", { text: "Which colour?" });
   scripts.set("m1", plan("a"), write("private-name.txt"), ask, HANG);
   session = await Remote.create(dev.url, "m1");
@@ -61,8 +35,7 @@ before(async () => {
   output += dev.output();
   await dev.stop("SIGKILL");
   scripts.set("m1", complete());
-  dev = await start();
-  session.url = dev.url;
+  await dev.again(session);
   await session.status("completed");
   await until("the turn's span", () =>
     collector.spans.some((s) => s.name.startsWith("invoke_agent")),
@@ -71,10 +44,8 @@ before(async () => {
   output += dev.output();
 });
 after(async () => {
-  await dev?.stop("SIGKILL");
-  await mock?.close();
+  await dev?.close();
   await collector?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 void test("a turn that outlives the server is one trace, each span once", () => {
@@ -99,7 +70,7 @@ void test("a turn that outlives the server is one trace, each span once", () => 
 });
 
 void test("the requests to the model carried the ids of their spans, the repeated one the same", () => {
-  const sent = mock.requests.map((r) => String(r.headers.traceparent).split("-")[2]);
+  const sent = dev.mock.requests.map((r) => String(r.headers.traceparent).split("-")[2]);
   const told = collector.spans.filter((s) => s.name === "chat m1").map((s) => s.id);
   assert.equal(sent.length, 5);
   assert.equal(sent[3], sent[4]);

@@ -335,6 +335,8 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     assert.ok(await question.evaluate((box) => box === document.activeElement));
     await page.keyboard.press("Control+k");
+    // What is typed before it has the keys goes elsewhere.
+    await page.locator(".palette-box input:focus").waitFor();
     await page.keyboard.type("settings");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Settings" }).waitFor();

@@ -1,8 +1,5 @@
 /** Forty clients come and go at random cursors while a session works and streams: no gap, no event twice. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import {
   call,
@@ -10,34 +7,19 @@ import {
   pause,
   plan,
   Remote,
-  Scripts,
   until,
   type Wire,
   write,
 } from "../support/client-node.ts";
-import { type DevServer, startDev } from "../support/dev-server.ts";
-import { type MockModel, startMockModel } from "../support/mock-model.ts";
+import { ScriptedDev } from "../support/scripted-dev.ts";
 
 const RECONNECTS = 40;
-let dir: string;
-let mock: MockModel;
-let scripts: Scripts;
-let dev: DevServer;
+let dev: ScriptedDev;
 
 before(async () => {
-  mock = await startMockModel();
-  scripts = new Scripts(mock);
-  dir = await mkdtemp(join(tmpdir(), "dormouse-reconnect-"));
-  dev = await startDev({
-    persistTo: dir,
-    vars: { PROVIDER: "custom", CUSTOM_BASE_URL: mock.url },
-  });
+  dev = await ScriptedDev.start();
 });
-after(async () => {
-  await dev?.stop("SIGKILL");
-  await mock?.close();
-  await rm(dir, { recursive: true, force: true });
-});
+after(() => dev?.close());
 
 /** The same numbers in every run. */
 function random(seed: number): (below: number) => number {
@@ -55,7 +37,7 @@ void test("events: every client has every seq from its cursor on, once and in or
     { ...write(`b${i}.txt`), ...slow },
     { ...complete(), ...slow },
   ]).flat();
-  scripts.set("events", plan("a", "b", "c", "d", "e", "f"), ...steps, {
+  dev.scripts.set("events", plan("a", "b", "c", "d", "e", "f"), ...steps, {
     ...call("deliver_result", { message: "All six." }),
     ...slow,
   });
@@ -89,7 +71,7 @@ void test("events: every client has every seq from its cursor on, once and in or
 
 void test("A07: streamed text: what a client holds is the text so far, and at last the whole, once", async () => {
   const text = Array.from({ length: 500 }, (_, i) => `word${i}`).join(" ");
-  scripts.set("text", { text, chunk_delay_ms: 6 });
+  dev.scripts.set("text", { text, chunk_delay_ms: 6 });
   const session = await Remote.create(dev.url, "text", "chat");
   const next = random(11);
   const wires: Wire[] = [];
@@ -115,5 +97,5 @@ void test("A07: streamed text: what a client holds is the text so far, and at la
     wire.close();
   }
   await session.check();
-  assert.deepEqual(mock.violations, []);
+  assert.deepEqual(dev.mock.violations, []);
 });

@@ -3,9 +3,6 @@
  * durable, and nobody connected. Then SIGTERM.
  */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import {
   call,
@@ -14,17 +11,14 @@ import {
   pause,
   plan,
   Remote,
-  Scripts,
+  type Scripts,
   until,
   write,
 } from "../support/client-node.ts";
-import { type DevServer, startDev } from "../support/dev-server.ts";
-import { type MockModel, startMockModel } from "../support/mock-model.ts";
+import { ScriptedDev } from "../support/scripted-dev.ts";
 
-let dir: string;
-let mock: MockModel;
+let dev: ScriptedDev;
 let scripts: Scripts;
-let dev: DevServer;
 let asks: Remote;
 let calling: Remote;
 let running: Remote;
@@ -37,15 +31,6 @@ const tester = {
   model: "tester",
   tools: { approval: { file_write: "ask" } },
 };
-const start = (): Promise<DevServer> =>
-  startDev({
-    persistTo: dir,
-    vars: {
-      PROVIDER: "custom",
-      CUSTOM_BASE_URL: mock.url,
-      PROFILES: JSON.stringify({ tester }),
-    },
-  });
 const ASK = call("message_ask_user", { text: "Which colour?", options: ["red", "blue"] });
 
 /** Each session is brought to its point: waiting, in a model call, in a command, in the planner, asleep, its specialist waiting. */
@@ -72,15 +57,13 @@ async function prepare(): Promise<void> {
   await until("the model call", () => scripts.asked("calling").length === 2);
   await until("the planner's call", () => scripts.asked("planning").length === 1);
   await until("the sleep", async () => (await resting.of("notice")).length === 1);
-  await until("the command", async () => (await running.of("tool")).length === 1);
-  await pause(300);
+  // What can be read is durable.
+  await until("the command", async () => (await fetch(`${running.at}/files/ledger.txt`)).ok);
 }
 
 before(async () => {
-  mock = await startMockModel();
-  scripts = new Scripts(mock);
-  dir = await mkdtemp(join(tmpdir(), "dormouse-restart-"));
-  dev = await start();
+  dev = await ScriptedDev.start({ vars: { PROFILES: JSON.stringify({ tester }) } });
+  scripts = dev.scripts;
   await prepare();
   await dev.stop("SIGKILL");
   scripts.set("calling", write("a.txt"), complete());
@@ -89,15 +72,9 @@ before(async () => {
   scripts.set("resting", plan("a"), write("a.txt"), complete());
   scripts.set("delegating", complete());
   scripts.set("tester", call("agent_response", { text: "Tested." }));
-  dev = await start();
-  for (const session of [asks, calling, running, planning, resting, delegating])
-    session.url = dev.url;
+  await dev.again(asks, calling, running, planning, resting, delegating);
 });
-after(async () => {
-  await dev?.stop("SIGKILL");
-  await mock?.close();
-  await rm(dir, { recursive: true, force: true });
-});
+after(() => dev?.close());
 
 void test("a question is shown to late clients, answered byte for byte, and goes on once", async () => {
   const [bare, zero] = [await asks.connect(), await asks.connect("?after=0")];
@@ -198,8 +175,7 @@ void test("SIGTERM keeps a waiting session and what a client had seen of it", as
   const seen = wire.events.at(-1)?.seq ?? 0;
   await dev.stop("SIGTERM");
   await until("the socket's end", () => wire.closed !== null);
-  dev = await start();
-  session.url = dev.url;
+  await dev.again(session);
   const again = await session.connect(`?after=${seen}`);
   scripts.set("term", write("a.txt"), complete());
   again.send({ type: "message", id: "m2", text: "blue" });
@@ -225,5 +201,5 @@ void test("a stop reaches the model's server, and nothing is asked afterwards", 
 });
 
 void test("every request that a model got was sound", () => {
-  assert.deepEqual(mock.violations, []);
+  assert.deepEqual(dev.mock.violations, []);
 });

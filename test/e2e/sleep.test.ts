@@ -18,8 +18,8 @@ import {
 } from "../support/client-node.ts";
 import { type MockModel, startMockModel } from "../support/mock-model.ts";
 
-/** The runtime lets an idle object with hibernatable sockets go after ten seconds. */
-const IDLE_MS = 12_000;
+/** The runtime lets an idle object with hibernatable sockets go after ten seconds; to look would wake it. */
+const IDLE_MS = 15_000;
 const root = fileURLToPath(new URL("../../", import.meta.url));
 let mock: MockModel;
 let scripts: Scripts;

@@ -52,6 +52,8 @@ const REPORT_MS = 60_000;
 const SILENCE_MS = 4_000;
 /** Share of the turns that may fail: with more of them it is the machine that is too slow, and little was tried. */
 const FAILED = 0.1;
+/** So few may be chance, in a small crowd. */
+const FEW = 3;
 
 export async function soak(options: Options): Promise<Report> {
   const folder = await mkdtemp(join(tmpdir(), "dormouse-soak-"));
@@ -89,7 +91,7 @@ const scenarioOf = (n: number): Scenario => SCENARIOS[n % SCENARIOS.length] as S
 function tooManyFailed(verdicts: Verdict[]): string[] {
   const of = (outcome: string) => verdicts.reduce((n, v) => n + (v.turns[outcome] ?? 0), 0);
   const [failed, well] = [of("failed"), of("completed") + of("stopped")];
-  return failed > FAILED * (failed + well)
+  return failed > Math.max(FEW, FAILED * (failed + well))
     ? [`${failed} of ${failed + well} turns failed: the faults alone do not explain so many`]
     : [];
 }

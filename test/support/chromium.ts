@@ -2,7 +2,6 @@
  * Chromium for end-to-end tests of the page: what its console and its security policy complain about is kept, and so
  * is every request that leaves for another host.
  */
-import { existsSync } from "node:fs";
 import {
   type Browser,
   type BrowserContext,
@@ -10,26 +9,12 @@ import {
   chromium,
   type Page,
 } from "playwright-core";
+import { CHROMIUM, CHROMIUM_ARGS } from "./chromium-program.ts";
 
-const executablePath =
-  process.env.CHROMIUM ??
-  ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((p) => existsSync(p));
+export { WITH_CHROMIUM, WITH_WHOLE_CHROMIUM } from "./chromium-program.ts";
+
 /** Never leaves the machine: bytes of the page, and the parts of the browser's own PDF viewer. */
 const OWN_SCHEME = /^(?:data|blob|chrome|chrome-extension):/;
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
-/** For `describe`: skipped, and said so, where there is no Chromium. */
-export const WITH_CHROMIUM = {
-  skip: executablePath ? false : "no Chromium on this machine",
-} as const;
 
 export interface Opened {
   context: BrowserContext;
@@ -43,8 +28,8 @@ export interface Chromium {
   watch(page: Page): void;
 }
 
-export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({ executablePath, headless: true, args: ARGS });
+export const launchChromium = (executablePath = CHROMIUM): Promise<Browser> =>
+  chromium.launch({ executablePath, headless: true, args: [...CHROMIUM_ARGS] });
 
 export function watchedChromium(browser: Browser, origin: () => string): Chromium {
   const problems: string[] = [];

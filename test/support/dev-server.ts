@@ -63,7 +63,7 @@ export async function startDev(options: DevOptions): Promise<DevServer> {
     // What it left behind: on a busy machine its workerd may not have heard.
     killGroup(child);
   };
-  const deadline = began + (options.timeoutMs ?? 60_000);
+  const deadline = began + (options.timeoutMs ?? 120_000);
   while (!(await isHealthy(url))) {
     const over = isOver(child);
     if (over || Date.now() > deadline) {

@@ -3,27 +3,20 @@
  * ends it. It speaks what the service documents (POST, upgrade, DELETE under /v1/devtools/browser), nothing else.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserBinding, Socket } from "../../src/adapters/browser/binding.ts";
-
-export const CHROMIUM =
-  process.env.CHROMIUM ??
-  ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => existsSync(path));
+import { CHROMIUM, CHROMIUM_ARGS } from "./chromium-program.ts";
 
 const ARGS = [
+  ...CHROMIUM_ARGS,
   "--headless=new",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
   "--disable-dev-shm-usage",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
   "--disable-popup-blocking",
+  "--disable-extensions",
+  // Each page of a Chromium with windows would bring two processes more: its button to reload, and one in reserve.
+  "--disable-features=WebUIReloadButton,SpareRendererForSitePerProcess",
   "--mute-audio",
   "--remote-debugging-port=0",
 ];

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import type { Browser } from "playwright-core";
 import { type Chromium, launchChromium, watchedChromium } from "./chromium.ts";
+import { WHOLE_CHROMIUM } from "./chromium-program.ts";
 import { type DevServer, startDev } from "./dev-server.ts";
 import { type MockModel, startMockModel } from "./mock-model.ts";
 import { type PageServer, servePage } from "./page-server.ts";
@@ -20,6 +21,7 @@ export interface Stage {
 }
 
 let browser: Promise<Browser> | undefined;
+let whole: Promise<Browser> | undefined;
 let dev: Promise<DevServer> | undefined;
 let model: Promise<MockModel> | undefined;
 let bare: Promise<PageServer> | undefined;
@@ -30,6 +32,15 @@ export async function practiceStage(): Promise<Stage> {
   dev ??= practice();
   const { url } = await dev;
   return { url, chromium: await chromiumAt(url) };
+}
+
+/** The same server, in a browser that shows a PDF. */
+export async function viewerStage(): Promise<Stage> {
+  dev ??= practice();
+  whole ??= launchChromium(WHOLE_CHROMIUM);
+  const { url } = await dev;
+  const browser = await whole;
+  return { url, chromium: watchedChromium(browser, () => url) };
 }
 
 /** The same server; `model` answers sessions with the settings `SCRIPTED`. */
@@ -65,6 +76,7 @@ async function practice(): Promise<DevServer> {
 
 after(async () => {
   await (await browser)?.close();
+  await (await whole)?.close();
   await Promise.all([dev?.then((d) => d.stop()), bare?.then((b) => b.stop())]);
   await (await model)?.close();
   if (dir) await rm(dir, { recursive: true, force: true, maxRetries: 5 });

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { Page } from "playwright-core";
-import { type Chromium, say, status, WITH_CHROMIUM } from "../../support/chromium.ts";
+import { type Chromium, say, status, WITH_WHOLE_CHROMIUM } from "../../support/chromium.ts";
 import { until } from "../../support/client-node.ts";
-import { practiceStage } from "../../support/stage.ts";
+import { viewerStage } from "../../support/stage.ts";
 
 const HTML = "<!doctype html><h1>In a frame</h1><script>parent.document.title = 'taken'</script>";
 const file = (name: string, content: string | Buffer) => ({
@@ -52,12 +52,12 @@ async function middle(page: Page): Promise<number[]> {
   }, png.toString("base64"));
 }
 
-describe("a PDF in the page", WITH_CHROMIUM, () => {
+describe("a PDF in the page", WITH_WHOLE_CHROMIUM, () => {
   let url: string;
   let chromium: Chromium;
   let dir: string;
   before(async () => {
-    ({ url, chromium } = await practiceStage());
+    ({ url, chromium } = await viewerStage());
     dir = await mkdtemp(join(tmpdir(), "dormouse-"));
   });
   after(() => rm(dir, { recursive: true, force: true }));
