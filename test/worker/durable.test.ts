@@ -196,7 +196,7 @@ describe("A08: while it works", () => {
     await c.say("Hi");
     await until(() => expect(c.model.asked).toHaveLength(1));
     await runInDurableObject(c.stub, (o) =>
-      o.lifecycle.jobs.push({ id: "expire", fn: "expire", time: 1 }),
+      o.lifecycle.jobs.push({ id: "expire", fn: "expire", time: Date.now() + 60_000 }),
     );
     expect(await ring(c)).toBe(true);
     // Both were run: one that is not to expire is gone, the wake job has its next time.
