@@ -29,6 +29,7 @@ type Axe = {
     options: object,
   ): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
 };
+const PRICE = { input: 1, output: 2 };
 const DIFF = {
   path: "/workspace/a.js",
   content: "const a = 2;\nb();\n",
@@ -166,12 +167,17 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
     };
     await script(page, {
       session,
-      files: [file("upload/data.csv", "text/csv"), file("out.md", "text/markdown")],
+      files: [
+        file("upload/data.csv", "text/csv"),
+        file("out.md", "text/markdown"),
+        file("paper.pdf", "application/pdf"),
+      ],
       socket: (socket, after_) => {
         for (const frame of greeting(snapshot(session), after_, log)) send(socket, frame);
       },
     });
     await page.route("**/files/upload/**", (route) => route.fulfill({ body: "a,b\n1,2\n" }));
+    await page.route("**/files/paper.pdf", (route) => route.fulfill({ body: "%PDF-1.4" }));
     await page.route("**/api/shared/sh", (route) => route.fulfill({ json: snapshot(session) }));
     await page.route("**/api/shared/sh/events*", (route) =>
       route.fulfill({ json: { events: log, last_seq: log.length, epoch: "e1" } }),
@@ -180,8 +186,8 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
     await page.route("**/api/settings/own", (route) =>
       route.fulfill({
         json: {
-          own: { mcp: { servers: { tracker: server } } },
-          inherited: { ...DEFAULTS, mcp: { servers: { far: server } } },
+          own: { mcp: { servers: { tracker: server } }, prices: { near: PRICE } },
+          inherited: { ...DEFAULTS, mcp: { servers: { far: server } }, prices: { far: PRICE } },
         },
       }),
     );
@@ -230,6 +236,11 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
     await page.getByTestId("file").first().getByRole("button").first().click();
     await page.getByTestId("preview").getByRole("table").waitFor();
     await axe(page, "preview", ".detail");
+    await page.getByTitle("Back to the files").click();
+    await page.getByTestId("file").last().getByRole("button").first().click();
+    await page.getByTitle("paper.pdf, as PDF").waitFor();
+    await axe(page, "a PDF", ".detail");
+    await page.locator(".detail").getByTitle("Close").click();
     await page.screenshot({ path: "test-results/session.png" });
     await context.close();
   });
@@ -261,6 +272,7 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Settings", exact: true }).click();
     await page.getByRole("button", { name: "Add a header" }).waitFor();
+    await page.getByRole("button", { name: "Add a price" }).click();
     await axe(page, "settings", "dialog");
     await page.keyboard.press("Escape");
     for (const name of ["Rename", "Share"]) {
