@@ -151,6 +151,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     run: "npm run -s bench -- --only steps --steps 3,4 --rounds 1 --calls 3 --json TMP/bench.json && cat TMP/bench.json",
     shows: /"section": "CPU of a step"/,
   },
+  "npm run bench:peers": { cannot: "installs 200 packages, and takes a quarter of an hour" },
   "npm run bench:cost": {
     run: "npm run -s bench:cost -- --sessions 1 --reply-seconds 0.1 --wait-seconds 0",
     shows: /rows written[\s\S]*together[\s\S]*waiting cost nothing/,
