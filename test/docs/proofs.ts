@@ -159,6 +159,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     shows: /"section": "CPU of a step"/,
     alone: true,
   },
+  "npm run bench:peers": { cannot: "installs 200 packages, and takes a quarter of an hour" },
   "npm run bench:cost": {
     run: "npm run -s bench:cost -- --sessions 1 --reply-seconds 0.1 --wait-seconds 0",
     shows: /rows written[\s\S]*together[\s\S]*waiting cost nothing/,
