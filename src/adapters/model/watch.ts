@@ -3,7 +3,7 @@
  *
  * W1  Any byte counts as life, a keep-alive comment too; there is no limit on the whole duration.
  * W2  `ended` settles at once when the watch ends the call, whatever the network does.
- * W3  Closing the watch aborts the request, so the provider stops writing (and charging).
+ * W3  Closing the watch aborts a request whose body has not ended, so the provider stops writing (and charging).
  */
 export type Ending = "cancelled" | "stalled" | "late";
 
@@ -23,6 +23,8 @@ export interface Watch {
   wind(ms: number): void;
   /** A byte is waited for. */
   wait(): void;
+  /** The body has ended: there is nothing left to abort. */
+  over(): void;
   /** Releases timers and listeners, and aborts what is still open. */
   close(): void;
 }
@@ -35,6 +37,7 @@ export function startWatch(timeoutMs: number, outer: AbortSignal): Watch {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let winding: ReturnType<typeof setTimeout> | undefined;
   let extras: number | null = null;
+  let over = false;
 
   const end = (why: Ending): void => {
     if (ending) return;
@@ -69,11 +72,15 @@ export function startWatch(timeoutMs: number, outer: AbortSignal): Watch {
       winding = setTimeout(() => end("late"), extras);
       extras = null;
     },
+    over: () => {
+      over = true;
+    },
     close: () => {
       clearTimeout(timer);
       clearTimeout(winding);
       outer.removeEventListener("abort", cancel);
-      controller.abort();
+      // An abort makes an exception with its stack: nothing to do for each call that went well.
+      if (!over) controller.abort();
     },
   };
 }
@@ -134,10 +141,12 @@ function watched(
       const part = first ? { done: false, value: first } : await reader?.read();
       if (!first) watch.touch();
       if (part?.value) measure(part.value);
+      if (!part || part.done) watch.over();
       return part ?? { done: true };
     },
     cancel: async () => reader?.cancel(),
-    releaseLock: () => reader?.releaseLock(),
+    // Nobody reads it after this one, and letting go of it costs an exception.
+    releaseLock: () => {},
   };
 }
 
