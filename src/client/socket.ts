@@ -88,6 +88,11 @@ export class Connection {
     this.#open();
   }
 
+  /** The network is gone, as far as the browser knows: the socket itself would be silent about it for a while. */
+  lostNetwork(): void {
+    if (this.#socket) this.#lost();
+  }
+
   /** For good. What was not acknowledged is given up. */
   close(): void {
     this.#closed = true;

@@ -107,7 +107,7 @@ async function changeQueued(
   }
 }
 
-/** Connects, and reconnects at once when the network is back or the page is looked at again. */
+/** Connects, says at once when the network is gone, and reconnects when it is back or the page is looked at again. */
 function follow(
   id: string,
   live: { current: Connection | null },
@@ -124,10 +124,13 @@ function follow(
   });
   live.current = connection;
   const again = () => visible() && connection.retryNow();
+  const lost = () => connection.lostNetwork();
   addEventListener("online", again);
+  addEventListener("offline", lost);
   document.addEventListener("visibilitychange", again);
   return () => {
     removeEventListener("online", again);
+    removeEventListener("offline", lost);
     document.removeEventListener("visibilitychange", again);
     connection.close();
   };

@@ -198,6 +198,19 @@ describe("coming back", () => {
     expect(c.socket().closed).toBe(true);
   });
 
+  it("lets go of a silent socket when the network is gone, and tries again as ever", () => {
+    const c = open();
+    c.socket().gets(hello());
+    expect(c.connection.state).toBe("open");
+    c.connection.lostNetwork();
+    expect(c.connection.state).toBe("offline");
+    expect(c.socket().closed).toBe(true);
+    // Told twice, it is one loss.
+    c.connection.lostNetwork();
+    vi.advanceTimersByTime(1_000);
+    expect(c.sockets).toHaveLength(2);
+  });
+
   it("notices a dead connection by a missing pong, while someone looks", () => {
     let visible = false;
     const c = open({ keepalive: () => visible });

@@ -163,6 +163,25 @@ describe("the page over a socket that breaks", WITH_CHROMIUM, () => {
     await context.close();
   });
 
+  it("says at once that the network is gone, and comes back with it", async () => {
+    const again = gate();
+    let connections = 0;
+    const { context, page } = await open((socket, after_, times) => {
+      connections = times;
+      if (times === 1) hello(socket, after_);
+      else void again.opened.then(() => hello(socket, after_));
+    });
+    await status(page, "idle");
+    // The socket itself stays open: it would not say anything for half a minute.
+    await context.setOffline(true);
+    await page.getByTestId("offline").waitFor();
+    await context.setOffline(false);
+    await back(page, () => connections, 2);
+    again.open();
+    await page.getByTestId("offline").waitFor({ state: "detached" });
+    await context.close();
+  });
+
   it("shows the new history, and says so, when the server begins the log anew", async () => {
     let held: WebSocketRoute | undefined;
     let connections = 0;
