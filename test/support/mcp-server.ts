@@ -12,7 +12,7 @@ export class McpServer {
   private constructor() {
     this.server = createServer((req, res) => void this.serve(req, res));
   }
-  /** On a host of its own, nobody else takes the port when it is gone. */
+  /** `host`: one of its own, where nobody else takes the port when it is gone. */
   static async start(host = "127.0.0.1"): Promise<McpServer> {
     const made = new McpServer();
     await new Promise<void>((resolve) => {
@@ -39,6 +39,8 @@ export class McpServer {
       res.writeHead(404).end();
       return;
     }
+    // No connection is kept for a next request: one that is closing would take it along, and its outcome would be unknown.
+    res.shouldKeepAlive = false;
     const body = await readBody(req);
     const headers = Object.fromEntries(
       Object.entries(req.headers).map(([name, value]) => [name, String(value)]),
