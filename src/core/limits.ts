@@ -55,7 +55,7 @@ export const LIMITS = {
   repeatedChars: 8_000,
   /** Code points of one message in a memory, whatever comes: a row stays below SQLite's 2 MiB. */
   rowChars: 400_000,
-  /** All rows of a memory as they are loaded, characters: an object has 128 MB, and one may take two bytes. */
+  /** All messages of a session's memories as they are stored, characters: an object has 128 MB, and one may take two bytes. */
   memoryChars: 32 * 1024 * 1024,
   /** A layer of settings as JSON, characters. */
   settingsChars: 64 * 1024,

@@ -16,7 +16,8 @@ import { mergeSettings } from "./settings-merge.ts";
 import type { Toolbox } from "./toolbox.ts";
 import { NO_USAGE, type Usage } from "./usage.ts";
 
-export const SCHEMA = 1;
+/** 2: messages may stand beside events, where a program of 1 does not look for them. */
+export const SCHEMA = 2;
 export const MODES = ["agent", "chat", "workflow", "direct"] as const;
 export type Mode = (typeof MODES)[number];
 

@@ -163,8 +163,11 @@ export class Host {
   /** The alarm has come. True: the work goes on, and that was all there was to look after. */
   async looked(): Promise<boolean> {
     const engine = this.#engine;
-    const working = engine?.drive.busy() && engine.store.session().status === "running";
-    return working === true && !this.#untold && this.#full === 0 && this.jobs.lookAgain();
+    if (!engine || this.#full > 0 || this.#untold || this.#webhook.pending()) return false;
+    engine.drive.kick();
+    const { status, retry } = engine.store.session();
+    const works = status === "running" && retry === null && engine.drive.busy();
+    return works && this.jobs.lookAgain();
   }
 
   /** The wake job: looks after a drive that works, revives one that was lost, and leaves when all is at rest. */
@@ -228,8 +231,8 @@ export class Host {
   async #rest(): Promise<void> {
     const engine = this.#engine;
     if (!engine) return;
-    await engine.rest();
     await this.#webhook.arm(this.jobs);
+    await engine.rest();
     const told = await this.#tell();
     const s = engine.store.session();
     if (!told || works(s) || this.#engine !== engine) return;

@@ -26,18 +26,28 @@ export const putRow = (sql: SqlStorage, { id, memory, kind, json }: Row): void =
   sql.exec(query, id, memory, kind, json);
 };
 
-/** Every stored message in order, and how many rows of the log there are whose messages cannot be read. */
+const isPacked = (one: unknown): one is Packed =>
+  Array.isArray(one) &&
+  Number.isInteger(one[0]) &&
+  one.slice(1).every((text) => typeof text === "string") &&
+  one.length === 4;
+
+/** Every stored message in order, and how many that stand in the log cannot be read. */
 export function storedRows(sql: SqlStorage): { rows: Row[]; lost: number } {
   const query = "SELECT id, memory, kind, json FROM memory";
   const rows = sql.exec(query).toArray() as unknown as Row[];
   let lost = 0;
   const logged = "SELECT rows FROM log WHERE rows IS NOT NULL ORDER BY first_seq";
   for (const { rows: text } of sql.exec<{ rows: string }>(logged)) {
-    const packed = jsonOf(text);
-    if (!Array.isArray(packed)) lost += 1;
-    else
-      for (const [id, memory, kind, json] of packed as Packed[])
-        rows.push({ id, memory, kind, json });
+    const list = jsonOf(text);
+    for (const one of Array.isArray(list) ? (list as unknown[]) : [list]) {
+      if (!isPacked(one)) {
+        lost += 1;
+        continue;
+      }
+      const [id, memory, kind, json] = one;
+      rows.push({ id, memory, kind, json });
+    }
   }
   return { rows: rows.sort((a, b) => a.id - b.id), lost };
 }

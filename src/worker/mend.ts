@@ -18,9 +18,10 @@ import { directoryStub } from "./directory.ts";
 import type { Bindings } from "./env.ts";
 import { newEpoch } from "./ids.ts";
 import { putRow, storedRows } from "./memories.ts";
+import { TABLES } from "./migrations.ts";
 import { EventLine, Line } from "./pack-format.ts";
 import { newer, partsIn, partsOf, putLog, putRest } from "./store.ts";
-import { put, remakeTables } from "./tables.ts";
+import { migrate, put, remakeTables } from "./tables.ts";
 
 /** What is known of a session that has no readable head. */
 interface Known {
@@ -40,7 +41,7 @@ function readable(sql: SqlStorage): { session: Session | null; lost: string[] } 
   const { state, ...parts } = held;
   if (!state) return { session: null, lost: lost.includes("state") ? lost : ["state", ...lost] };
   const session = upgrade({ ...(state as object), ...parts } as Partial<Session>);
-  if (!session) throw newer();
+  if (!session || (held.migration as number) > TABLES) throw newer();
   return { session, lost };
 }
 
@@ -207,6 +208,9 @@ function mended(sql: SqlStorage, before: Session | null, known: Known, parts: st
 export function mend(storage: DurableObjectStorage, known: Known): void {
   const { sql } = storage;
   const { session, lost } = readable(sql);
-  if (lost.includes("migration")) remakeTables(storage);
+  const { migration } = headOf(partsIn(sql)).held;
+  // A session that was saved by an older program is read here for the first time: its tables are brought up to date.
+  if (typeof migration === "number") migrate(storage, migration);
+  else remakeTables(storage);
   storage.transactionSync(() => mended(sql, session, known, lost));
 }

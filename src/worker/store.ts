@@ -16,6 +16,7 @@ import { type Rest, restOf } from "../core/rest.ts";
 import { COLD_PARTS, type Session, upgrade } from "../core/session.ts";
 import { countIn, Damaged, eventsIn, headOf, markOf } from "./damage.ts";
 import { Memories, packedRows, putRow } from "./memories.ts";
+import { TABLES } from "./migrations.ts";
 import { makeTables, migrate, put } from "./tables.ts";
 
 type Part = "state" | (typeof COLD_PARTS)[number];
@@ -53,6 +54,7 @@ export class SessionStore implements Store {
     const { held, lost } = headOf(partsIn(sql));
     if (!held.state && !held.settings && lost.length === 0) return null;
     if (!held.state || !held.migration || lost.length > 0) throw new Damaged("the saved state");
+    if ((held.migration as number) > TABLES) throw newer();
     migrate(storage, held.migration as number);
     const session = upgrade({ ...held.state, ...pick(held) } as Session);
     if (!session) throw newer();

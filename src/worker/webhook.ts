@@ -103,10 +103,17 @@ export class Webhook {
     for (const old of held.slice(0, Math.max(0, held.length - MAX_PENDING))) this.#kv.delete(old);
   }
 
-  /** Sets the jobs that what is pending needs; asking costs no row. */
+  #untold(): string[] {
+    const held = [...this.#kv.list<Pending>({ prefix: PREFIX })];
+    return held.filter(([, { tries }]) => tries === 0).map(([id]) => id);
+  }
+  /** There is something that may have no job yet; asking costs no row. */
+  pending(): boolean {
+    return this.#untold().length > 0;
+  }
+  /** Sets the jobs that it needs. */
   async arm(jobs: Jobs): Promise<void> {
-    for (const [id, { tries }] of this.#kv.list<Pending>({ prefix: PREFIX }))
-      if (tries === 0) await jobs.push({ id, fn: WEBHOOK, time: Date.now() });
+    for (const id of this.#untold()) await jobs.push({ id, fn: WEBHOOK, time: Date.now() });
   }
 
   /** Tries to deliver what a job is for; when to try again, or undefined: it is over. Never throws. */

@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { SettingsLayer } from "../../src/core/settings.ts";
 import { patchLayer } from "../../src/core/settings-merge.ts";
 import { SettingsPatchBody, withoutCleared } from "../../src/core/settings-patch.ts";
-import { type Draft, numberOf, toDraft, toPatch } from "../../src/page/settings/draft.ts";
+import {
+  type Draft,
+  isUnfinished,
+  numberOf,
+  toDraft,
+  toPatch,
+} from "../../src/page/settings/draft.ts";
 
 const change = (settings: SettingsLayer, part: Partial<Draft>) => {
   const before = toDraft(settings);
@@ -67,6 +73,8 @@ describe("what a settings form sends", () => {
     const [row] = toDraft(priced).prices;
     if (!row) throw new Error("no price");
     expect(change(priced, {})).toEqual({});
+    const emptied = { ...row, input: "", cached: "", output: "" };
+    expect(change(priced, { prices: [emptied] })).toEqual({ prices: { a: null } });
     expect(change(priced, { prices: [] })).toEqual({ prices: { a: null } });
     const dearer = { ...row, output: "3", cached: "" };
     const patch = change(priced, { prices: [dearer] });
@@ -81,6 +89,12 @@ describe("what a settings form sends", () => {
     });
     for (const part of [{ input: "" }, { output: "x" }, { cached: "-1" }, { model: "" }])
       expect(change({}, { prices: [{ ...fresh, ...part }] })).toEqual({});
+    const draft = (prices: Draft["prices"]) => ({ ...toDraft({}), prices });
+    for (const part of [{ input: "" }, { output: "x" }, { cached: "-1" }, { model: "" }])
+      expect(isUnfinished(draft([{ ...fresh, ...part }]))).toBe(true);
+    const nothing = { input: "", cached: "", output: "" };
+    for (const part of [{}, { ...nothing, model: "" }, { ...nothing, saved: true }])
+      expect(isUnfinished(draft([{ ...fresh, ...part }]))).toBe(false);
   });
 
   it("is always a change that the server's schema takes", () => {

@@ -134,6 +134,12 @@ describe("a head that cannot be read", () => {
     });
   }
 
+  it("that does not say how far its tables are, keeps everything", async () => {
+    const c = await worked();
+    await damage(c, "DELETE FROM head WHERE part = 'migration'");
+    expect((await goesOn(c)).title).toBe("The task");
+  });
+
   it("in the middle of a turn, ends it, and keeps what was said meanwhile", async () => {
     const c = await Client.create([plan("a"), write("a.txt", "kept words"), new Held()]);
     await c.say("Do it");
@@ -258,6 +264,12 @@ describe("a memory that cannot be read", () => {
       "has messages that cannot be told apart",
       `UPDATE log SET rows = substr(rows, 1, length(rows) - 3) WHERE first_seq = ${lastReply}`,
     ],
+    ...["[5]", "[null]", "[{}]", '[["1","executor","reply","{}"]]', "7"].map(
+      (rows): [string, string] => [
+        `has ${rows} in place of messages`,
+        `UPDATE log SET rows = '${rows}' WHERE first_seq = ${lastReply}`,
+      ],
+    ),
     [
       "has lost a reply whose results are there",
       without(`${executors} = 'reply'`, `first_seq = ${firstReply}`),

@@ -118,4 +118,45 @@ describe("the saved sessions", () => {
       await adopt(await bring(await exported(c)), [], c);
     });
   }
+
+  for (const { release, saved } of found.filter(({ name }) => name === "rested")) {
+    it(`of ${release}, damaged before anybody has opened them, are mended like any`, async () => {
+      const c = await restored(saved, whole);
+      c.damaged = true;
+      await runInDurableObject(env.SESSION.getByName(c.id), (_, { storage }) => {
+        const query = "INSERT OR REPLACE INTO head (part, json) VALUES ('plan', '{\"broken')";
+        storage.sql.exec(query);
+      });
+      await c.say("And again");
+      await until(async () => expect((await c.view()).run).toBe(2));
+      await c.status("completed");
+      expect((await c.of("repair")).length).toBe(1);
+      // Everything of before was read by the model.
+      expect(c.model.asked[0]?.raw).toContain("tool_calls");
+      const { c: copy } = await adopt(await bring(await exported(c)), [], c);
+      copy.damaged = true;
+    });
+  }
+
+  it("of a newer program are left as they are, and say so", async () => {
+    const [{ saved } = { saved: null }] = found.filter(({ name }) => name === "rested").slice(-1);
+    if (!saved) throw new Error("no saved session");
+    for (const change of [
+      `UPDATE head SET json = '${TABLES + 1}' WHERE part = 'migration'`,
+      `UPDATE head SET json = json_set(json, '$.schema', ${SCHEMA + 1}) WHERE part = 'state'`,
+    ]) {
+      const c = await restored(saved, []);
+      c.deleted = true;
+      const rows = () =>
+        runInDurableObject(env.SESSION.getByName(c.id), (_, { storage }) =>
+          storage.sql.exec("SELECT * FROM head").toArray(),
+        );
+      await runInDurableObject(env.SESSION.getByName(c.id), (_, { storage }) => {
+        storage.sql.exec(change);
+      });
+      const before = await rows();
+      expect((await c.fetch("")).status).toBe(500);
+      expect(await rows()).toEqual(before);
+    }
+  });
 });

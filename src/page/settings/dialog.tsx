@@ -14,7 +14,7 @@ import {
   writeChoice,
 } from "../storage.ts";
 import { LOCALE_CHOICE, t } from "../strings.ts";
-import { type Draft, toDraft, toPatch } from "./draft.ts";
+import { type Draft, isUnfinished, toDraft, toPatch } from "./draft.ts";
 import { ChoiceField, SwitchField } from "./fields.tsx";
 import { SettingsForm } from "./form.tsx";
 
@@ -110,6 +110,7 @@ function Stored({ session, config, onClose }: Props) {
   const patch = toPatch(toDraft(stored.own), draft);
   const changed = Object.keys(patch).length > 0;
   const save = () => {
+    if (isUnfinished(draft)) return setRefused(t("unfinished"));
     const sent: Promise<unknown> = session
       ? api.patchSession(session.id, { settings: patch })
       : api.patchSettings(patch);
@@ -138,7 +139,12 @@ function Stored({ session, config, onClose }: Props) {
         <button type="button" class="button" onClick={onClose}>
           {t("cancel")}
         </button>
-        <button type="button" class="button primary" disabled={!changed} onClick={save}>
+        <button
+          type="button"
+          class="button primary"
+          disabled={!changed && !isUnfinished(draft)}
+          onClick={save}
+        >
           {t("save")}
         </button>
       </footer>

@@ -7,7 +7,7 @@
  */
 import type { SettingsLayer } from "../../core/settings.ts";
 import type { SettingsPatch } from "../../core/settings-patch.ts";
-import { type PriceRow, priceRows, pricesPatch } from "./prices.ts";
+import { isHalf, type PriceRow, priceRows, pricesPatch } from "./prices.ts";
 
 export const KEPT = "***";
 export type Verdict = "allow" | "ask" | "deny";
@@ -94,6 +94,11 @@ const NUMBERS = {
 export type NumberKey = keyof typeof NUMBERS;
 export const isWrong = (draft: Draft, key: NumberKey): boolean =>
   NUMBERS[key](draft[key]) === undefined;
+
+/** Something in it is no value yet: saved now, it would be lost. */
+export const isUnfinished = (draft: Draft): boolean =>
+  (Object.keys(NUMBERS) as NumberKey[]).some((key) => isWrong(draft, key)) ||
+  draft.prices.some(isHalf);
 
 /** S2. Numbers that are none are left out; the form marks them. */
 export function toPatch(before: Draft, after: Draft): SettingsPatch {

@@ -1,7 +1,7 @@
 /**
  * Prices as the form holds them, model by model, and what of them has to be sent (S1 and S2 of draft.ts).
  *
- * S4  A price without both its ends is none yet, and is not sent.
+ * S4  A price without both its ends is none yet: nothing is saved before it has them. With nothing in it, it is taken back.
  */
 import type { Price, Settings } from "../../core/settings.ts";
 
@@ -32,16 +32,26 @@ export function amountOf(written: string): number | null | undefined {
   return Number.isFinite(n) && n >= 0 ? n : undefined;
 }
 
+const amountsOf = ({ input, cached, output }: PriceRow) => [input, cached, output].map(amountOf);
+const isEmpty = (row: PriceRow): boolean => amountsOf(row).every((amount) => amount === null);
+function isWhole(row: PriceRow): boolean {
+  const [input, cached, output] = amountsOf(row);
+  const priced = typeof input === "number" && typeof output === "number" && cached !== undefined;
+  return priced && row.model.trim() !== "";
+}
+/** Something stands in it, and something is missing. */
+export const isHalf = (row: PriceRow): boolean =>
+  !isWhole(row) && !(isEmpty(row) && (row.saved || row.model.trim() === ""));
+
 export function pricesPatch(before: PriceRow[], after: PriceRow[]): Record<string, object | null> {
   const patch: Record<string, object | null> = {};
   for (const { model } of before)
-    if (!after.some((row) => row.model === model)) patch[model] = null;
+    if (!after.some((row) => row.model === model && !isEmpty(row))) patch[model] = null;
   for (const row of after) {
     const model = row.model.trim();
     const was = before.find((held) => held.model === model);
-    const [input, cached, output] = [row.input, row.cached, row.output].map(amountOf);
-    const whole = typeof input === "number" && typeof output === "number" && cached !== undefined;
-    if (model !== "" && whole && !same(was, row)) patch[model] = { input, cached, output };
+    const [input, cached, output] = amountsOf(row);
+    if (isWhole(row) && !same(was, row)) patch[model] = { input, cached, output };
   }
   return patch;
 }

@@ -75,6 +75,10 @@ export const SETTINGS = {
   priceCached: ["In, from cache", "输入（缓存）"],
   priceOutput: ["Out", "输出"],
   needed: ["needed", "必填"],
+  unfinished: [
+    "Nothing was saved yet: a number is missing or is none. A price needs a model, input and output.",
+    "尚未保存：有数字未填或无效。价格需要填写模型、输入和输出。",
+  ],
   addPrice: ["Add a price", "添加价格"],
   mcpServers: ["MCP servers", "MCP 服务器"],
   changeHere: ["Change it here", "在此更改"],
