@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
@@ -5,8 +6,8 @@ const BOTH = {
   // Bounds for a test that hangs, never expectations: a machine may be busy.
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  // Every core: by default one is kept free.
-  maxWorkers: "100%",
+  // Every core, and one more for whoever waits: by default one is kept free.
+  maxWorkers: availableParallelism() + 1,
 };
 
 export default defineConfig({
