@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
@@ -6,8 +5,8 @@ const BOTH = {
   // Bounds for a test that hangs, never expectations: a machine may be busy.
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  // Every core, and one more for whoever waits: by default one is kept free.
-  maxWorkers: availableParallelism() + 1,
+  // Every core: by default one is kept free.
+  maxWorkers: "100%",
 };
 
 export default defineConfig({

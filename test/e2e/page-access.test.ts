@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import axeCore from "axe-core";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import type { EventBody } from "../../src/core/events.ts";
 import { DEFAULTS } from "../../src/core/settings.ts";
 import { type Chromium, status, WITH_CHROMIUM } from "../support/chromium.ts";
+import { until } from "../support/client-node.ts";
 import {
   CONFIG,
   call,
@@ -331,6 +332,10 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
     await context.close();
   });
 
+  /** Focus comes with the next paint, so it is waited for: a key that is pressed before goes elsewhere. */
+  const focused = (where: Locator) =>
+    until("the focus", () => where.evaluate((element) => element === document.activeElement));
+
   it("can be worked by keys alone: find, menu, dialog, question, and back to where one was", async () => {
     const answers: string[] = [];
     const { context, page } = await open(WAITING);
@@ -344,16 +349,14 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
     });
     await page.reload();
     const question = page.getByTestId("question");
-    await question.waitFor();
-    assert.ok(await question.evaluate((box) => box === document.activeElement));
+    await focused(question);
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    assert.ok(await question.evaluate((box) => box === document.activeElement));
+    await focused(question);
     await page.keyboard.press("Control+k");
-    // What is typed before it has the keys goes elsewhere.
-    await page.locator(".palette-box input:focus").waitFor();
+    await focused(page.locator(".palette-box input"));
     await page.keyboard.type("settings");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Settings" }).waitFor();
@@ -361,11 +364,11 @@ describe("the page for everyone", WITH_CHROMIUM, () => {
     const more = page.locator(".head").getByTitle(/Actions for/);
     await more.focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    await focused(page.getByRole("menuitem", { name: "Rename" }));
     await page.keyboard.press("ArrowDown");
-    assert.equal(await page.locator(":focus").textContent(), " Pin to the top");
+    await focused(page.getByRole("menuitem", { name: "Pin to the top" }));
     await page.keyboard.press("Escape");
-    assert.ok(await more.evaluate((button) => button === document.activeElement));
+    await focused(more);
     await question.focus();
     // A digit right after another key would be a slip.
     await page.waitForTimeout(700);

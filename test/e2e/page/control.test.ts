@@ -161,8 +161,9 @@ describe("control of a session in the page", WITH_CHROMIUM, () => {
     const { context, page } = await open();
     await say(page, "Which colour (red/green/blue)?");
     const question = page.getByTestId("question");
-    await question.waitFor();
-    assert.ok(await question.evaluate((box) => box.contains(document.activeElement)));
+    await until("the focus", () =>
+      question.evaluate((box) => box.contains(document.activeElement)),
+    );
     // A digit counts only some time after another key; it is pressed until it does.
     await until("the digit is taken", async () => {
       await page.keyboard.press("2");
